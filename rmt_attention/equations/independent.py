@@ -1,0 +1,31 @@
+"""Values independent of keys: the laws as a rational curve in one parameter v > 0.
+
+Every function takes the namespace first and the file imports nothing. c = θ2/θ1 is the linear fraction, ``noise`` is
+1 − c handed over separately because it cancels at small β, and t is γ_K. Source: derived in
+derivations/02-explicit-laws.md from the S-transforms of Hayase and Karakida (2026), appendix C.
+"""
+
+
+def degrees_of_freedom(xp, v, c, noise, t):
+    """w(v) = (1−c) v + c v/(1 + c v/t). (laws.independent-w)"""
+    return noise * v + c * v / (1 + c * v / t)
+
+
+def degrees_of_freedom_slope(xp, v, c, noise, t):
+    """dw/dv."""
+    denominator = 1 + c * v / t
+    return noise + c / (denominator * denominator)
+
+
+def degrees_of_freedom_gap(xp, v, distance, v_end, c, noise, t):
+    """w(v_end) − w(v), where distance = v_end − v: a product of positive terms, so nothing cancels."""
+    return distance * (noise + c / ((1 + c * v / t) * (1 + c * v_end / t)))
+
+
+def parameter(xp, w, c, noise, t):
+    """The v > 0 with w(v) = w, the positive root of c(1−c)v²/t + (1 − c w/t)v = w."""
+    linear = 1 - c * w / t
+    curvature = c * noise / t
+    root = xp.sqrt(linear * linear + 4 * curvature * w)
+    # Both forms are the same root; the one without cancellation depends on the sign of ``linear``.
+    return 2 * w / (linear + root) if linear >= 0 else (root - linear) / (2 * curvature)

@@ -1,0 +1,168 @@
+"""The law object: everything a user asks of a limiting law, answered from its curve."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..solvers.continuation import continue_to_angle, singular_logs
+from ..solvers.curve import SpectralCurve
+from ..solvers.real_root import solve_ridge
+from ..solvers.support import support_intervals
+from ..spectra import Atom, check_numbers
+
+__all__ = ["SpectralLaw"]
+
+
+class SpectralLaw:
+    """A limiting law ν of squared singular values on [0, ∞).
+
+    Given by a curve p ↦ (λ, w) on which w(λ) = ∫ x/(x+λ) dν is explicit (derivations/02-explicit-laws.md). Everything
+    below is exact up to rounding: no smoothing of the density, no quadrature in the cdf. Build one with
+    :func:`rmt_attention.limit_law`, :func:`rmt_attention.conditional_law` or a function of
+    :mod:`rmt_attention.laws`.
+
+    Methods raise ValueError on NaN or a negative ridge and :class:`rmt_attention.ConvergenceError` if the branch of a
+    point cannot be proved.
+    """
+
+    def __init__(self, curve: SpectralCurve, name: str, scale: float = 1.0) -> None:
+        self._curve = curve
+        self._scale = scale
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<SpectralLaw {self.name}: mean {self.mean:.6g}>"
+
+    # Algebraic quantities --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def mean(self) -> float:
+        """First moment."""
+        return self.moment(1)
+
+    def moment(self, k: int) -> float:
+        """∫ x^k dν for an integer 0 ≤ k ≤ 60, by Lagrange inversion; every term is positive. (laws.moments)"""
+        if isinstance(k, bool) or k != int(k) or not 0 <= k <= 60:
+            raise ValueError(f"k={k!r}: must be an integer from 0 to 60")
+        k = int(k)
+        if k == 0:
+            return 1.0
+        series, widths = self._curve.cumulant_series(k)
+        # m_k = (1/k) [ζ^{k−1}] u'(ζ) (C ∏(1 + u/b))^k.
+        product = np.zeros(k)
+        product[0] = 1.0
+        shifted = np.concatenate([[0.0], series])[:k]
+        for width in widths:
+            factor = shifted / width
+            factor[0] += 1
+            product = np.convolve(product, factor)[:k]
+        power = np.zeros(k)
+        power[0] = 1.0
+        for _ in range(k):
+            power = np.convolve(power, product)[:k]
+        derivative = series * np.arange(1, k + 1)
+        coefficient = float(np.convolve(derivative, power)[k - 1]) / k
+        return coefficient * float(np.exp(k * self._curve.log_constant)) * self._scale**k
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The atom at 0, of mass 1 − w(0⁺), if there is one."""
+        mass = 1 - self._curve.w_max
+        return (Atom(0.0, mass),) if mass > 0 else ()
+
+    # The real axis λ > 0 ---------------------------------------------------------------------------------------------
+
+    def degrees_of_freedom(self, ridge: ArrayLike) -> NDArray[np.float64]:
+        """w(λ) = ∫ x/(x+λ) dν for λ ≥ 0, the effective degrees of freedom per token; w(0) = 1 − mass at 0.
+
+        Same shape as ``ridge``. w = 1 + λ G(−λ).
+        """
+        penalty = check_numbers("ridge", ridge, minimum=0.0) / self._scale
+        result = np.where(penalty == 0, self._curve.w_max, 0.0)
+        inside = (penalty > 0) & np.isfinite(penalty)
+        if inside.any():
+            result[inside] = solve_ridge(self._curve, penalty[inside]).w
+        return result
+
+    # The spectrum ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _singularities(self) -> NDArray[np.complex128]:
+        return singular_logs(self._curve)
+
+    @cached_property
+    def support(self) -> tuple[tuple[float, float], ...]:
+        """Closed intervals that carry the absolutely continuous part, ascending; atoms are not part of it."""
+        intervals = support_intervals(self._curve, self._singularities)
+        return tuple((a * self._scale, b * self._scale) for a, b in intervals)
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Ends of the support intervals other than 0, ascending; the last is the top edge."""
+        return tuple(end for interval in self.support for end in interval if end > 0)
+
+    def density(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Density of the absolutely continuous part, −Im G(x + i0)/π; it integrates to 1 − the atom's mass.
+
+        0 outside the support and at its edges; inf at x = 0 when the support starts there.
+        """
+        points = check_numbers("x", x)
+        result = np.zeros(points.shape)
+        inside = np.zeros(points.shape, dtype=bool)
+        for low, high in self.support:
+            inside |= (points > low) & (points < high)
+        if inside.any():
+            root = self._on_axis(points[inside])
+            result[inside] = np.maximum(root.w.imag, 0.0) / (np.pi * points[inside])
+        if self.support[0][0] == 0:
+            result[points == 0] = np.inf
+        return result
+
+    def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
+        """ν([0, x]), right-continuous, the atom included.
+
+        Closed form: π ν((x, ∞)) is the imaginary part of the logarithmic potential at x + i0. (laws.cdf)
+        """
+        points = check_numbers("x", x)
+        lowest, highest = self.support[0][0], self.support[-1][1]
+        result = np.where(points < 0, 0.0, np.where(points >= highest, 1.0, 1 - self._curve.w_max))
+        inside = (points > lowest) & (points < highest)
+        if inside.any():
+            root = self._on_axis(points[inside])
+            values = 1 - self._curve.upper_mass(root.p, root.distance)
+            result[inside] = np.clip(values, 1 - self._curve.w_max, 1.0)
+        return result
+
+    def _on_axis(self, points: NDArray[np.float64]):  # type: ignore[no-untyped-def]
+        logs = np.log(points / self._scale)
+        return continue_to_angle(self._curve, logs, np.full(logs.shape, -np.pi), self._singularities)
+
+    def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
+        """G(z) = ∫ dν/(z − x) for z ≠ 0; on the support the limit from above, so that density = −Im G/π."""
+        points = np.asarray(z, dtype=complex)
+        if np.isnan(points).any():
+            raise ValueError(f"z={complex(points[np.isnan(points)].flat[0])!r}: must not be NaN")
+        if (points == 0).any():
+            raise ValueError("z=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
+        flat = (points / self._scale).ravel()
+        upper = np.where(flat.imag < 0, flat.conj(), flat)
+        angle = np.where(upper.imag == 0, np.where(upper.real > 0, -np.pi, 0.0), np.angle(upper) - np.pi)
+        root = continue_to_angle(self._curve, np.log(np.abs(upper)), angle, self._singularities)
+        values = (1 - root.w) / upper
+        values = np.where(flat.imag < 0, values.conj(), values)
+        return (values / self._scale).reshape(points.shape)
+
+    # New laws from this one ------------------------------------------------------------------------------------------
+
+    def scaled(self, factor: float) -> SpectralLaw:
+        """Law of factor·x, factor > 0."""
+        if not 0 < factor < np.inf:
+            raise ValueError(f"factor={factor!r}: must be finite and > 0")
+        return SpectralLaw(self._curve, f"{factor:g} × {self.name}", self._scale * factor)
+
+    def normalized(self) -> SpectralLaw:
+        """Law of x/mean, of mean one."""
+        return SpectralLaw(self._curve, f"mean-one {self.name}", self._scale / self.mean)

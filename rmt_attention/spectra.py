@@ -1,0 +1,265 @@
+"""What a spectrum is: atoms, empirical laws, samples of them, and the contract every law obeys. No solver."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, overload, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .files import write_whole
+from .layer import AttentionLayer
+
+__all__ = ["Atom", "EmpiricalLaw", "Estimate", "Histogram", "Law", "SpectrumSample"]
+
+_FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A point mass of a law."""
+
+    location: float
+    mass: float
+
+
+@runtime_checkable
+class Law(Protocol):
+    """What every law on [0, ∞) offers. Laws are of squared singular values; see derivations/00-conventions.md."""
+
+    @property
+    def mean(self) -> float: ...
+    @property
+    def atoms(self) -> tuple[Atom, ...]: ...
+    def moment(self, k: int) -> float: ...
+    def cdf(self, x: ArrayLike) -> NDArray[np.float64]: ...
+    def density(self, x: ArrayLike) -> NDArray[np.float64]: ...
+    def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]: ...
+    def degrees_of_freedom(self, ridge: ArrayLike) -> NDArray[np.float64]: ...
+
+
+def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) -> NDArray[np.float64]:
+    """Real array without NaN, not below ``minimum``; ValueError naming the first offending entry otherwise."""
+    array = np.asarray(value, dtype=float)
+    bad = np.isnan(array) if minimum is None else ~(array >= minimum)
+    if bad.any():
+        rule = "must not be NaN" if minimum is None else f"must be ≥ {minimum:g} and not NaN"
+        raise ValueError(f"{name}={float(array[bad].flat[0])!r}: {rule}")
+    return array
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean over independent replicates with its standard error (NaN for a single replicate)."""
+
+    value: float
+    standard_error: float
+    replicates: int
+
+    @classmethod
+    def from_values(cls, values: ArrayLike) -> Estimate:
+        """Mean and standard error s/√R of R replicate values."""
+        array = np.asarray(values, dtype=float)
+        error = float(array.std(ddof=1)) / math.sqrt(array.size) if array.size > 1 else math.nan
+        return cls(float(array.mean()), error, array.size)
+
+    def half_width(self, confidence: float = 0.95) -> float:
+        """Half-width of the two-sided Student-t interval at this confidence."""
+        from scipy.special import stdtrit
+
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence={confidence!r}: must be in (0, 1)")
+        if self.replicates < 2:
+            return math.nan
+        return float(stdtrit(self.replicates - 1, (1 + confidence) / 2)) * self.standard_error
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Two-sided Student-t interval."""
+        half = self.half_width(confidence)
+        return self.value - half, self.value + half
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Bin heights of a density over ALL eigenvalues: heights · widths sum to 1 − atom − outside.
+
+    ``atom`` is the share of exact zeros, which are never binned; ``outside`` the share of eigenvalues beyond the edges.
+    """
+
+    edges: NDArray[np.float64]
+    heights: NDArray[np.float64]
+    atom: float
+    outside: float
+
+
+@dataclass(frozen=True, eq=False)
+class EmpiricalLaw:
+    """Law that puts mass 1/n on each of n eigenvalues, zeros included.
+
+    Parameters
+    ----------
+    eigenvalues : array_like
+        All n eigenvalues, ≥ 0. Stored ascending.
+    zeros : int
+        How many of them are zero by counting dimensions; the rest are taken as nonzero whatever their size.
+    """
+
+    eigenvalues: NDArray[np.float64]
+    zeros: int = 0
+
+    def __post_init__(self) -> None:
+        values = np.sort(check_numbers("eigenvalues", self.eigenvalues, minimum=0.0).ravel())
+        if not values.size:
+            raise ValueError("eigenvalues=[]: at least one is needed")
+        if not 0 <= self.zeros <= values.size:
+            raise ValueError(f"zeros={self.zeros!r}: must be between 0 and the number of eigenvalues, {values.size}")
+        if self.zeros and values[self.zeros - 1] != 0:
+            raise ValueError(f"zeros={self.zeros!r}: the eigenvalues contain fewer exact zeros")
+        values.setflags(write=False)
+        object.__setattr__(self, "eigenvalues", values)
+
+    def __len__(self) -> int:
+        return self.eigenvalues.size
+
+    @property
+    def mean(self) -> float:
+        """First moment."""
+        return float(self.eigenvalues.mean())
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The atom at zero, if dimensions force one. The other 1/n masses are not listed."""
+        return (Atom(0.0, self.zeros / len(self)),) if self.zeros else ()
+
+    def moment(self, k: int) -> float:
+        """∫ x^k dν."""
+        return float((self.eigenvalues**k).mean())
+
+    def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Share of eigenvalues ≤ x, right-continuous."""
+        points = check_numbers("x", x)
+        return np.asarray(np.searchsorted(self.eigenvalues, points, side="right") / len(self))
+
+    def density(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Density of the absolutely continuous part, which is 0; for bin heights use :meth:`histogram`."""
+        return np.zeros(check_numbers("x", x).shape)
+
+    def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
+        """∫ dν/(z − x)."""
+        points = np.asarray(z, dtype=complex)
+        return (1 / (points[..., None] - self.eigenvalues)).mean(-1)
+
+    def degrees_of_freedom(self, ridge: ArrayLike) -> NDArray[np.float64]:
+        """w(λ) = ∫ x/(x+λ) dν for λ ≥ 0; w(0) = share of nonzero eigenvalues."""
+        penalty = check_numbers("ridge", ridge, minimum=0.0)[..., None]
+        nonzero = self.eigenvalues[self.zeros :]
+        return (
+            (1 / (1 + penalty / np.where(nonzero > 0, nonzero, np.inf))).sum(-1) / len(self)
+            if nonzero.size
+            else (np.zeros(penalty.shape[:-1]))
+        )
+
+    def histogram(self, bins: int | ArrayLike = 60) -> Histogram:
+        """Bin heights normalised by all n eigenvalues, zeros kept apart as an atom.
+
+        ``bins`` is a number of equal bins up to the largest eigenvalue (at most 100 000), or the bin edges.
+        """
+        nonzero = self.eigenvalues[self.zeros :]
+        if np.ndim(bins) == 0:
+            count = int(bins)  # type: ignore[arg-type]
+            if not 1 <= count <= 100_000:
+                raise ValueError(f"bins={bins!r}: must be between 1 and 100000, or an array of edges")
+            edges = np.linspace(0.0, float(nonzero.max(initial=0.0)) or 1.0, count + 1)
+        else:
+            edges = check_numbers("bins", bins)  # type: ignore[arg-type]
+            if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
+                raise ValueError("bins: edges must be a strictly increasing sequence of at least two numbers")
+        counts = np.histogram(nonzero, edges)[0]
+        total = len(self)
+        outside = (nonzero.size - int(counts.sum())) / total
+        return Histogram(edges, counts / (total * np.diff(edges)), self.zeros / total, outside)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectrumSample(Sequence[EmpiricalLaw]):
+    """Spectra of independent replicates of one random matrix; the replicate is the sample unit."""
+
+    laws: tuple[EmpiricalLaw, ...]
+    layer: AttentionLayer
+    observable: str
+    model: str
+    centered: bool
+    seed: tuple[int, ...]
+    provenance: dict[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.laws)
+
+    @overload
+    def __getitem__(self, index: int) -> EmpiricalLaw: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[EmpiricalLaw]: ...
+    def __getitem__(self, index: int | slice) -> EmpiricalLaw | Sequence[EmpiricalLaw]:
+        return self.laws[index]
+
+    def __iter__(self) -> Iterator[EmpiricalLaw]:
+        return iter(self.laws)
+
+    def estimate(self, statistic: Callable[[EmpiricalLaw], float]) -> Estimate:
+        """Mean and standard error over replicates of a number computed from each spectrum."""
+        return Estimate.from_values([statistic(law) for law in self.laws])
+
+    def degrees_of_freedom(self, ridge: float) -> Estimate:
+        """w(λ) = ∫ x/(x+λ) dν, averaged over replicates."""
+        return self.estimate(lambda law: float(law.degrees_of_freedom(ridge)))
+
+    def pooled(self) -> EmpiricalLaw:
+        """All replicates as one empirical law, for histograms; not for standard errors."""
+        zeros = sum(law.zeros for law in self.laws)
+        return EmpiricalLaw(np.concatenate([law.eigenvalues for law in self.laws]), zeros)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the sample to one file, whole or not at all: written beside it, then renamed."""
+        header = {
+            "format": _FORMAT_VERSION,
+            "layer": self.layer.to_dict(),
+            "observable": self.observable,
+            "model": self.model,
+            "centered": self.centered,
+            "seed": list(self.seed),
+            "provenance": self.provenance,
+        }
+        arrays = {
+            "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+            "eigenvalues": np.stack([law.eigenvalues for law in self.laws]),
+            "zeros": np.array([law.zeros for law in self.laws]),
+        }
+        with write_whole(path) as stream:
+            np.savez_compressed(stream, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SpectrumSample:
+        """Read a sample written by :meth:`save`."""
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                header = json.loads(data["header"].tobytes())
+                eigenvalues, zeros = data["eigenvalues"], data["zeros"]
+        except (KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise ValueError(f"path={os.fspath(path)!r}: not a saved spectrum sample ({error})") from None
+        if header.get("format") != _FORMAT_VERSION:
+            raise ValueError(f"path={os.fspath(path)!r}: format {header.get('format')!r}, expected {_FORMAT_VERSION}")
+        return cls(
+            laws=tuple(EmpiricalLaw(row, int(count)) for row, count in zip(eigenvalues, zeros, strict=True)),
+            layer=AttentionLayer.from_dict(header["layer"]),
+            observable=header["observable"],
+            model=header["model"],
+            centered=header["centered"],
+            seed=tuple(header["seed"]),
+            provenance=header["provenance"],
+        )
