@@ -64,7 +64,7 @@ def _group_assignment(name: str, groups: Groups, n_heads: int) -> tuple[int, ...
     """Matrix used by each head, named by the first head that uses it."""
     if groups is None:
         return tuple(range(n_heads))
-    if isinstance(groups, Sequence) and not isinstance(groups, str):
+    if isinstance(groups, Sequence):
         try:
             labels = [operator.index(label) for label in groups]
         except TypeError:
@@ -113,9 +113,9 @@ class AttentionLayer:
 
     Notes
     -----
-    Ratios follow Hayase and Karakida (2026): gamma_key = Σ d_key / n, gamma_value = Σ d_value / n, gamma_out = d_out / n
-    are TOTAL widths over n; theta1 = exp(β²) − 1, theta2 = β², linear_fraction = theta2/theta1. See
-    ``derivations/00-conventions.md``.
+    Ratios follow Hayase and Karakida (2026): gamma_key = Σ d_key / n, gamma_value = Σ d_value / n and
+    gamma_out = d_out / n are TOTAL widths over n; theta1 = exp(β²) − 1, theta2 = β², linear_fraction = theta2/theta1.
+    See ``derivations/00-conventions.md``.
 
     Examples
     --------
@@ -241,11 +241,11 @@ class AttentionLayer:
             "output_groups": [head.d_value for head in self.heads],
         }
         for name, width in widths.items():
-            for head, first in enumerate(getattr(self, name)):
-                if width[head] != width[first]:
+            for index, first in enumerate(getattr(self, name)):
+                if width[index] != width[first]:
                     raise ValueError(
-                        f"{name}={getattr(self, name)}: heads {first} and {head} share a matrix"
-                        f" but have widths {width[first]} and {width[head]}"
+                        f"{name}={getattr(self, name)}: heads {first} and {index} share a matrix"
+                        f" but have widths {width[first]} and {width[index]}"
                     )
 
     # Derived numbers -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, overload, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -177,7 +177,7 @@ class EmpiricalLaw:
                 raise ValueError(f"bins={bins!r}: must be between 1 and 100000, or an array of edges")
             edges = np.linspace(0.0, float(nonzero.max(initial=0.0)) or 1.0, count + 1)
         else:
-            edges = check_numbers("bins", bins)  # type: ignore[arg-type]
+            edges = check_numbers("bins", bins)
             if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
                 raise ValueError("bins: edges must be a strictly increasing sequence of at least two numbers")
         counts = np.histogram(nonzero, edges)[0]
@@ -235,13 +235,13 @@ class SpectrumSample(Sequence[EmpiricalLaw]):
             "seed": list(self.seed),
             "provenance": self.provenance,
         }
-        arrays = {
+        arrays: dict[str, NDArray[Any]] = {
             "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
             "eigenvalues": np.stack([law.eigenvalues for law in self.laws]),
             "zeros": np.array([law.zeros for law in self.laws]),
         }
         with write_whole(path) as stream:
-            np.savez_compressed(stream, **arrays)
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SpectrumSample:

@@ -2,8 +2,8 @@
 
 Every function takes the namespace first and the file imports nothing. ``jumps`` are the positive atoms of μ over their
 mean, ``rates`` are t times the weights; both broadcast against a trailing axis of p. The curve is the equation of
-Marchenko and Pastur (1967), in the form of Silverstein (1995), with v = p/(1 − p) in units of the mean jump; ``rest`` is 1 − p, kept apart because it
-cancels near p = 1.
+Marchenko and Pastur (1967), in the form of Silverstein (1995), with v = p/(1 − p) in units of the mean jump; ``rest``
+is 1 − p, kept apart because it cancels near p = 1.
 """
 
 

@@ -153,7 +153,7 @@ class SpectralLaw:
         root = continue_to_angle(self._curve, np.log(np.abs(upper)), angle, self._singularities)
         values = (1 - root.w) / upper
         values = np.where(flat.imag < 0, values.conj(), values)
-        return (values / self._scale).reshape(points.shape)
+        return np.asarray(values / self._scale, dtype=complex).reshape(points.shape)
 
     # New laws from this one ------------------------------------------------------------------------------------------
 

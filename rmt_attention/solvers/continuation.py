@@ -1,8 +1,9 @@
 """The physical branch off the positive axis, by continuation along a circle |λ| = constant.
 
 In L = log λ the law is analytic on the strip |Im L| < π, whose lower rim is the spectrum approached from above
-(z = −λ = x + i0). Let τ = log(p/(p_end − p)); τ(L) is univalent because λ(p(L)) = e^L. Koebe's theorems then give a step
-length and a uniqueness disc that PROVE the branch: with R the distance from L to the nearest singularity, at most π,
+(z = −λ = x + i0). Let τ = log(p/(p_end − p)); τ(L) is univalent because λ(p(L)) = e^L. Koebe's theorems then give a
+step length and a uniqueness disc that PROVE the branch: with R the distance from L to the nearest singularity, at most
+π,
 
 * a step |ΔL| ≤ (3 − 2√2) R moves τ by at most R |τ'|/4 (growth theorem), and
 * inside |Δτ| < R |τ'|/4 no other root of λ(p(τ)) = λ exists (quarter theorem),
@@ -65,9 +66,9 @@ def continue_to_angle(
     position = np.zeros(log_radius.shape)
     step_length = _UNPROVED_STEP if curve.unique_above else _STEP
     rows = np.flatnonzero(angle < 0)
-    for step in range(max_steps + 1):
-        if not rows.size:
-            break
+    steps = 0
+    while rows.size and steps < max_steps:
+        steps += 1
         here = log_radius[rows] + 1j * position[rows]
         radius = _radius(here, singularities)
         stride = np.where(radius < _TOUCHING, np.pi, step_length * radius)
@@ -88,7 +89,7 @@ def continue_to_angle(
             )
         tau[rows], position[rows] = found, arrive
         rows = rows[position[rows] > angle[rows]]
-    else:
+    if rows.size:
         raise ConvergenceError(
             f"{rows.size} points not reached after {max_steps} steps;"
             " the edges nearest to them are closer than double precision resolves",
@@ -102,7 +103,7 @@ def continue_to_angle(
         distance,
         curve.w(p, distance),
         np.abs(_log_ratio(curve, tau, end)),
-        step,
+        steps,
         "converged: every step stayed inside the disc where the root is unique",
     )
 

@@ -28,11 +28,11 @@ class RealRoot:
     gap: Array
     slope: Array  # dw/dλ
     residual: float
-    iterations: int
+    steps: int
     status: str
 
 
-def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_iterations: int = 200) -> RealRoot:
+def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_steps: int = 200) -> RealRoot:
     """Solve log λ(p) = log ridge in τ = log(p/(p_end − p)) by Newton steps kept inside a shrinking bracket.
 
     The logit keeps p and p_end − p, hence w and w_max − w, to full relative precision. (laws.curve)
@@ -41,26 +41,27 @@ def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_iterations
     low, high = np.full(target.shape, -745.0), np.full(target.shape, 745.0)
     tau = np.zeros(target.shape)
     tolerance = 8 * _EPS * (1 + np.abs(target))
-    error = np.full(target.shape, np.inf)
-    for iteration in range(1, max_iterations + 1):
+    steps = 0
+    while True:
+        steps += 1
         share, rest = 1 / (1 + np.exp(-tau)), 1 / (1 + np.exp(tau))
         p, distance = curve.p_end * share, curve.p_end * rest
         error = curve.log_ridge(p, distance) - target
         slope = curve.point(p, distance).log_slope * p * rest
         low, high = np.where(error > 0, tau, low), np.where(error < 0, tau, high)
         step = -error / slope
-        open_rows = (np.abs(error) > tolerance) & (np.abs(step) > 4 * _EPS * (1 + np.abs(tau)))
-        if not open_rows.any():
+        unfinished = (np.abs(error) > tolerance) & (np.abs(step) > 4 * _EPS * (1 + np.abs(tau)))
+        if not unfinished.any():
             break
+        if steps >= max_steps:
+            raise ConvergenceError(
+                f"w(λ) not converged after {steps} steps: worst |log λ(p) − log λ| = {np.abs(error).max():.3g};"
+                " the layer's widths may be too extreme for double precision",
+                result=(tau, error),
+            )
         proposal = tau + step
         inside = (proposal > low) & (proposal < high)
-        tau = np.where(open_rows, np.where(inside, proposal, (low + high) / 2), tau)
-    else:
-        raise ConvergenceError(
-            f"w(λ) not converged after {max_iterations} steps: worst |log λ(p) − log λ| = {np.abs(error).max():.3g};"
-            " the layer's widths may be too extreme for double precision",
-            result=(tau, error),
-        )
+        tau = np.where(unfinished, np.where(inside, proposal, (low + high) / 2), tau)
     point = curve.point(p, distance)
     slope_in_ridge = curve.w_slope(p, distance) / (point.log_slope * ridge)
     return RealRoot(
@@ -71,6 +72,6 @@ def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_iterations
         curve.w_gap(p, distance),
         slope_in_ridge,
         float(np.abs(error).max(initial=0)),
-        iteration,
+        steps,
         "converged: the residual is at rounding level and the root is bracketed",
     )
