@@ -127,14 +127,25 @@ class SpectralLaw:
         Closed form: π ν((x, ∞)) is the imaginary part of the logarithmic potential at x + i0. (laws.cdf)
         """
         points = check_numbers("x", x)
-        lowest, highest = self.support[0][0], self.support[-1][1]
-        result = np.where(points < 0, 0.0, np.where(points >= highest, 1.0, 1 - self._curve.w_max))
-        inside = (points > lowest) & (points < highest)
-        if inside.any():
-            root = self._on_axis(points[inside])
-            values = 1 - self._curve.upper_mass(root.p, root.distance)
-            result[inside] = np.clip(values, 1 - self._curve.w_max, 1.0)
+        atom = 1 - self._curve.w_max
+        result = np.where(points < 0, 0.0, np.where(points >= self.support[-1][1], 1.0, atom))
+        for low, high in self.support:
+            inside = (points > low) & (points < high)
+            if inside.any():
+                root = self._on_axis(points[inside])
+                result[inside] = np.clip(1 - self._curve.upper_mass(root.p, root.distance), atom, 1.0)
+        for (_, low), (high, _), level in zip(self.support, self.support[1:], self._gap_levels, strict=False):
+            result[(points >= low) & (points <= high)] = level
         return result
+
+    @cached_property
+    def _gap_levels(self) -> NDArray[np.float64]:
+        """cdf in each gap between two intervals of the support."""
+        if len(self.support) == 1:
+            return np.zeros(0)
+        middles = [np.sqrt(left[1] * right[0]) for left, right in zip(self.support, self.support[1:], strict=False)]
+        root = self._on_axis(np.array(middles))
+        return 1 - self._curve.upper_mass(root.p, root.distance)
 
     def _on_axis(self, points: NDArray[np.float64]):  # type: ignore[no-untyped-def]
         logs = np.log(points / self._scale)

@@ -26,8 +26,8 @@ from .real_root import solve_ridge
 
 _STEP = 0.17  # below 3 − 2√2
 _UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
-_TOUCHING = 1e-15  # a point closer to an edge than this, in log x, is the edge itself
-_NEWTON_TOLERANCE = 1e-7  # along the way; the last point is polished to rounding
+_TOUCHING = 1e-13  # a point closer to an edge than this, in log x, is the edge itself
+_NEWTON_TOLERANCE = 1e-3  # of the disc's radius, along the way; the last point is polished to rounding
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,12 @@ def continue_to_angle(
         arrive = np.maximum(position[rows] - stride, angle[rows])
         target = log_radius[rows] + 1j * arrive
         slope = 1 / _log_slope(curve, tau[rows])
-        found = _newton(curve, tau[rows] + slope * (target - here), target)
+        within = radius * np.abs(slope) / 4
+        found = _newton(curve, tau[rows] + slope * (target - here), target, within * _NEWTON_TOLERANCE)
         if curve.unique_above:
-            proved = found.imag > -_NEWTON_TOLERANCE
+            proved = found.imag > -within
         else:
-            proved = (np.abs(found - tau[rows]) <= radius * np.abs(slope) / 4) | (radius < _TOUCHING)
+            proved = (np.abs(found - tau[rows]) <= within) | (radius < _TOUCHING)
         if not proved.all():
             worst = rows[np.argmin(proved)]
             raise ConvergenceError(
@@ -133,11 +134,11 @@ def _radius(here: Array, singularities: Array) -> NDArray[np.float64]:
     return np.minimum(np.maximum(to_rim, to_singularity), np.pi)
 
 
-def _newton(curve: SpectralCurve, tau: Array, target: Array) -> Array:
+def _newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> Array:
     for _ in range(12):
         step = _log_ratio(curve, tau, target) / _log_slope(curve, tau)
         tau = tau - step
-        if (np.abs(step) <= _NEWTON_TOLERANCE).all():
+        if (np.abs(step) <= tolerance).all():
             break
     return tau
 
