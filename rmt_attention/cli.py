@@ -1,0 +1,287 @@
+"""The command line: rmt-attention verify."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from . import __version__
+from .errors import ConvergenceError
+from .experiments.verify import VerifyReport, verify
+from .files import check_writable, write_whole
+from .layer import AttentionLayer
+from .presets import PRESETS, preset_fields
+from .spectra import Estimate
+
+HELD, CHECK_FAILED, BAD_INPUT, NOT_FINISHED = 0, 1, 2, 3
+DEFAULT_PRESET = "BERT-base"
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Random-matrix theory of multi-head self-attention. Exit codes: 0 held, 1 a check failed, 2 bad input,"
+    " 3 could not finish.",
+)
+
+
+def main() -> None:
+    """Entry point; an unexpected error exits with 3, never with 1."""
+    try:
+        app()
+    except Exception:
+        traceback.print_exc()
+        sys.exit(NOT_FINISHED)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit(HELD)
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """Turn refused input into one line and exit code 2, an unfinished solve into 3."""
+    try:
+        yield
+    except ConvergenceError as error:
+        print(f"rmt-attention: {error}", file=sys.stderr)
+        raise typer.Exit(NOT_FINISHED) from None
+    except (ValueError, OSError) as error:
+        print(f"rmt-attention: {error}", file=sys.stderr)
+        raise typer.Exit(BAD_INPUT) from None
+    except KeyboardInterrupt:
+        print("rmt-attention: interrupted; nothing was written", file=sys.stderr)
+        raise typer.Exit(NOT_FINISHED) from None
+
+
+def _groups(name: str, text: str | None) -> int | list[int] | None:
+    """A group option: a number of matrices, or a comma-separated matrix for each head."""
+    if text is None:
+        return None
+    try:
+        labels = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{name}={text!r}: must be an integer, or one integer per head separated by commas") from None
+    return labels[0] if len(labels) == 1 else labels
+
+
+def _layer(preset: str | None, file: Path | None, flags: dict[str, Any]) -> AttentionLayer:
+    """The layer of a preset or TOML file, its fields replaced by the flags that were given."""
+    if preset is not None and file is not None:
+        raise ValueError(f"preset={preset!r}: must be absent when a layer file is given")
+    given = {name: value for name, value in flags.items() if value is not None}
+    for name in [name for name in given if name.endswith("_groups")]:
+        given[name] = _groups(name, given[name])
+    if file is None:
+        return AttentionLayer.from_dict({**preset_fields(preset or DEFAULT_PRESET), **given})
+    layer = AttentionLayer.from_toml(file.read_text(encoding="utf-8"))
+    return AttentionLayer.from_dict({**layer.to_dict(), **given}) if given else layer
+
+
+_Int = Optional[int]  # noqa: UP045 - typer reads these at run time
+_Float = Optional[float]  # noqa: UP045
+_Text = Optional[str]  # noqa: UP045
+_Path = Optional[Path]  # noqa: UP045
+_GROUP_HELP = "Number of distinct {} matrices, or a comma-separated matrix for each head."
+
+
+@app.command("verify")
+def verify_command(
+    preset: Annotated[_Text, typer.Option(help=f"Dimensions of a public model: {', '.join(PRESETS)}.")] = None,
+    layer: Annotated[_Path, typer.Option(help="TOML file that describes the layer.")] = None,
+    n_tokens: Annotated[_Int, typer.Option(help="Tokens n.")] = None,
+    d_model: Annotated[_Int, typer.Option(help="Input width d.")] = None,
+    heads: Annotated[_Int, typer.Option(help="Number of heads h.")] = None,
+    d_key: Annotated[_Int, typer.Option(help="Query/key width of a head.")] = None,
+    d_value: Annotated[_Int, typer.Option(help="Value width of a head.")] = None,
+    d_out: Annotated[_Int, typer.Option(help="Output width.")] = None,
+    beta: Annotated[_Float, typer.Option(help="Inverse temperature β > 0.")] = None,
+    query_groups: Annotated[_Text, typer.Option(help=_GROUP_HELP.format("query"))] = None,
+    key_groups: Annotated[_Text, typer.Option(help=_GROUP_HELP.format("key"))] = None,
+    value_groups: Annotated[_Text, typer.Option(help=_GROUP_HELP.format("value"))] = None,
+    output_groups: Annotated[_Text, typer.Option(help=_GROUP_HELP.format("output"))] = None,
+    kv_groups: Annotated[_Text, typer.Option(help=_GROUP_HELP.format("key and value") + " 1 is multi-query.")] = None,
+    key_value_correlation: Annotated[
+        _Float, typer.Option(help="Correlation of W^V with W^K in each head; 1 ties them.")
+    ] = None,
+    inputs: Annotated[_Text, typer.Option(help="orthonormal or gaussian.")] = None,
+    draws: Annotated[int, typer.Option(help="Independent draws, ≥ 2.")] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of all draws.")] = 0,
+    workers: Annotated[int, typer.Option(help="Processes.")] = 1,
+    json_file: Annotated[
+        _Text, typer.Option("--json", help="Write the report as JSON to a file, or - for stdout.")
+    ] = None,
+    plot: Annotated[_Path, typer.Option(help="Write the figure: .png, .pdf or .svg.")] = None,
+) -> None:
+    """Compare softmax attention, its Gaussian equivalent and the limiting law of one layer.
+
+    Without options: the dimensions of BERT-base at β = 1, ten draws. The same layer is also drawn at half size, and
+    every threshold comes from these draws or from a stated bias. Flags override fields of the preset or file.
+    """
+    with _one_line_errors():
+        flags = {
+            "n_tokens": n_tokens,
+            "d_model": d_model,
+            "heads": heads,
+            "d_key": d_key,
+            "d_value": d_value,
+            "d_out": d_out,
+            "beta": beta,
+            "query_groups": query_groups,
+            "key_groups": key_groups,
+            "value_groups": value_groups,
+            "output_groups": output_groups,
+            "kv_groups": kv_groups,
+            "key_value_correlation": key_value_correlation,
+            "inputs": inputs,
+        }
+        description = _layer(preset, layer, flags)
+        if plot is not None:
+            from .plotting import check_figure_path
+
+            check_figure_path(plot)
+        if json_file not in (None, "-"):
+            check_writable(json_file)
+        with _progress() as report_progress:
+            report = verify(description, replicates=draws, seed=seed, workers=workers, progress=report_progress)
+        if plot is not None:
+            from .plotting import plot_verify, save_figure
+
+            save_figure(plot_verify(report), plot)
+        text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        if json_file == "-":
+            sys.stdout.write(text)
+        else:
+            if json_file is not None:
+                with write_whole(json_file) as stream:
+                    stream.write(text.encode())
+            _print_report(report, [str(path) for path in (json_file, plot) if path is not None])
+    raise typer.Exit(HELD if report.holds else CHECK_FAILED)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress line on a terminal's standard error; silent elsewhere."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description:>10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
+        tasks: dict[str, Any] = {}
+
+        def update(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done)
+
+        yield update
+
+
+def _interval(estimate: Estimate, factor: float = 1.0, digits: int = 4) -> str:
+    return f"{factor * estimate.value:.{digits}f} ± {factor * estimate.half_width():.{digits}f}"
+
+
+def _print_report(report: VerifyReport, written: list[str]) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    layer = report.layer
+    sample = report.samples["softmax"]
+    head = layer.heads[0]
+    sizes = f"d_key={head.d_key} d_value={head.d_value} β={head.beta:g}" if layer.has_equal_heads else "unequal"
+    console.print(
+        f"layer    n={layer.n_tokens} d={layer.d_model} h={layer.n_heads} {sizes} d_out={layer.d_out}"
+        f" {_sharing(layer)}, {type(layer.inputs).__name__} inputs"
+    )
+    console.print(
+        f"ratios   γ_K={layer.gamma_key:.4g} γ_V={layer.gamma_value:.4g} γ_O={layer.gamma_out:.4g};"
+        f" {len(sample)} draws, seed {','.join(map(str, sample.seed))}; ± is a 95 % Student-t half-width over draws"
+    )
+    if report.law is None:
+        console.print(f"law      none: {report.law_refused}")
+    else:
+        atoms = ", ".join(f"atom {atom.mass:.4g} at {atom.location:g}" for atom in report.law.atoms) or "no atom"
+        support = " ∪ ".join(f"[{a:.4g}, {b:.4g}]" for a, b in report.law.support)
+        console.print(f"law      mean {report.law.mean:.5g}, support {support}, {atoms}")
+
+    distances = Table(title="distances of spectra", title_justify="left", box=None, pad_edge=False)
+    for column in ("", "relative W1 (%)", "KS", "mean (relative)"):
+        distances.add_column(column, justify="left" if not column else "right")
+    rows = [("softmax to Gaussian, same weights", report.models), ("  the same at half size", report.half_models)]
+    rows += [(f"{model} to law", comparison) for model, comparison in report.to_law.items()]
+    for name, comparison in rows:
+        distances.add_row(
+            name,
+            _interval(comparison.relative_w1, 100, 2),
+            _interval(comparison.ks),
+            _interval(comparison.mean_difference),
+        )
+    console.print()
+    console.print(distances)
+
+    if report.law is not None:
+        table = Table(title="w(λ) = ∫ x/(x+λ) dν", title_justify="left", box=None, pad_edge=False)
+        for column in ("λ", "law", "softmax − law", "Gaussian − law"):
+            table.add_column(column, justify="right")
+        pairs = zip(*(comparison.degrees_of_freedom for comparison in report.to_law.values()), strict=True)
+        for softmax, gaussian in pairs:
+            table.add_row(
+                f"{softmax.ridge:.4g}",
+                f"{softmax.reference:.5f}",
+                _interval(softmax.difference, digits=5),
+                _interval(gaussian.difference, digits=5),
+            )
+        console.print()
+        console.print(table)
+
+    checks = Table(title="checks", title_justify="left", box=None, pad_edge=False)
+    for column, justify in (("", "left"), ("value", "right"), ("threshold", "right"), ("", "left"), ("from", "left")):
+        checks.add_column(column, justify=justify)  # type: ignore[arg-type]
+    for check in report.checks:
+        verdict = "held" if check.holds else "FAILED"
+        threshold = f"{check.threshold:.5f}" if math.isfinite(check.threshold) else "∞"
+        checks.add_row(check.name, f"{check.value:.5f}", threshold, verdict, check.origin)
+    console.print()
+    console.print(checks)
+    failed = sum(not check.holds for check in report.checks)
+    console.print()
+    console.print(
+        f"all {len(report.checks)} checks held" if not failed else f"{failed} of {len(report.checks)} checks FAILED"
+    )
+    if written:
+        console.print(f"written: {', '.join(written)}")
+
+
+def _sharing(layer: AttentionLayer) -> str:
+    kinds = [
+        f"{name} matrices: {len(set(groups))}"
+        for name, groups in (
+            ("query", layer.query_groups),
+            ("key", layer.key_groups),
+            ("value", layer.value_groups),
+            ("output", layer.output_groups),
+        )
+        if len(set(groups)) < layer.n_heads
+    ]
+    if layer.key_value_correlation:
+        tied = layer.key_value_correlation == 1
+        kinds.append("value = key" if tied else f"value–key correlation {layer.key_value_correlation:g}")
+    return ", ".join(kinds) or "nothing shared"

@@ -1,0 +1,1 @@
+"""Declarative definitions of the experiments that the command line runs."""
