@@ -122,9 +122,7 @@ def verify_command(
     draws: Annotated[int, typer.Option(help="Independent draws, ≥ 2.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of all draws.")] = 0,
     workers: Annotated[int, typer.Option(help="Processes.")] = 1,
-    json_file: Annotated[
-        _Text, typer.Option("--json", help="Write the report as JSON to a file, or - for stdout.")
-    ] = None,
+    json_file: Annotated[_Text, typer.Option("--json", help="Write the report as JSON; - is standard output.")] = None,
     plot: Annotated[_Path, typer.Option(help="Write the figure: .png, .pdf or .svg.")] = None,
 ) -> None:
     """Compare softmax attention, its Gaussian equivalent and the limiting law of one layer.
@@ -159,7 +157,8 @@ def verify_command(
         with _progress() as report_progress:
             report = verify(description, replicates=draws, seed=seed, workers=workers, progress=report_progress)
         if plot is not None:
-            from .plotting import plot_verify, save_figure
+            from .experiments.verify_figure import plot_verify
+            from .plotting import save_figure
 
             save_figure(plot_verify(report), plot)
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -13,8 +13,8 @@ _NODES = 513  # per interval; cubic Hermite in the angle below
 class TabulatedCdf:
     """F(x) of a law, from F and its exact derivative at nodes that crowd at the edges.
 
-    On an interval [a, b] of the support x = a + (b−a) sin⁴(φ/2), or b sin⁸(φ/2) if a = 0: F is smooth in φ at
-    square-root edges, also where the density diverges at 0 like x^{−1+1/k}, k ≤ 4; its slope in φ vanishes at both ends.
+    On an interval [a, b] of the support x = a + (b−a) sin⁴(φ/2), or b sin⁸(φ/2) if a = 0. F is smooth in φ, at
+    square-root edges and also where the density diverges at 0 like x^{−1+1/k}, k ≤ 4, and flat at both ends.
     """
 
     def __init__(self, law: SpectralLaw) -> None:
