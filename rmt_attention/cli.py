@@ -18,9 +18,9 @@ from rich.table import Table
 
 from . import __version__
 from .errors import ConvergenceError
-from .experiments.verify import VerifyReport, verify
+from .experiments.verify import FALSE_ALARM, VerifyReport, verify
 from .files import check_writable, write_whole
-from .layer import AttentionLayer
+from .layer import AttentionLayer, layer_fields
 from .presets import PRESETS, preset_fields
 from .spectra import Estimate
 
@@ -86,10 +86,14 @@ def _layer(preset: str | None, file: Path | None, flags: dict[str, Any]) -> Atte
     given = {name: value for name, value in flags.items() if value is not None}
     for name in [name for name in given if name.endswith("_groups")]:
         given[name] = _groups(name, given[name])
-    if file is None:
-        return AttentionLayer.from_dict({**preset_fields(preset or DEFAULT_PRESET), **given})
-    layer = AttentionLayer.from_toml(file.read_text(encoding="utf-8"))
-    return AttentionLayer.from_dict({**layer.to_dict(), **given}) if given else layer
+    base = preset_fields(preset or DEFAULT_PRESET) if file is None else layer_fields(file.read_text(encoding="utf-8"))
+    overridden = {
+        "kv_groups": ("key_groups", "value_groups"),
+        "key_groups": ("kv_groups",),
+        "value_groups": ("kv_groups",),
+    }
+    dropped = {old for name in given for old in overridden.get(name, ())}
+    return AttentionLayer.from_dict({**{name: base[name] for name in base if name not in dropped}, **given})
 
 
 _Int = Optional[int]  # noqa: UP045 - typer reads these at run time
@@ -224,7 +228,7 @@ def _print_report(report: VerifyReport, written: list[str]) -> None:
     distances = Table(title="distances of spectra", title_justify="left", box=None, pad_edge=False)
     for column in ("", "relative W1 (%)", "KS", "mean (relative)"):
         distances.add_column(column, justify="left" if not column else "right")
-    rows = [("softmax to Gaussian, same weights", report.models), ("  the same at half size", report.half_models)]
+    rows = [("softmax to gaussian, same weights", report.models), ("  the same at half size", report.half_models)]
     rows += [(f"{model} to law", comparison) for model, comparison in report.to_law.items()]
     for name, comparison in rows:
         distances.add_row(
@@ -238,7 +242,7 @@ def _print_report(report: VerifyReport, written: list[str]) -> None:
 
     if report.law is not None:
         table = Table(title="w(λ) = ∫ x/(x+λ) dν", title_justify="left", box=None, pad_edge=False)
-        for column in ("λ", "law", "softmax − law", "Gaussian − law"):
+        for column in ("λ", "law", "softmax − law", "gaussian − law"):
             table.add_column(column, justify="right")
         pairs = zip(*(comparison.degrees_of_freedom for comparison in report.to_law.values()), strict=True)
         for softmax, gaussian in pairs:
@@ -252,14 +256,17 @@ def _print_report(report: VerifyReport, written: list[str]) -> None:
         console.print(table)
 
     checks = Table(title="checks", title_justify="left", box=None, pad_edge=False)
-    for column, justify in (("", "left"), ("value", "right"), ("threshold", "right"), ("", "left"), ("from", "left")):
-        checks.add_column(column, justify=justify)  # type: ignore[arg-type]
+    for column in ("", "value", "threshold", "", "threshold from"):
+        checks.add_column(column, justify="right" if column in ("value", "threshold") else "left")
     for check in report.checks:
         verdict = "held" if check.holds else "FAILED"
         threshold = f"{check.threshold:.5f}" if math.isfinite(check.threshold) else "∞"
         checks.add_row(check.name, f"{check.value:.5f}", threshold, verdict, check.origin)
     console.print()
     console.print(checks)
+    console.print(
+        f"draws: Student-t interval over draws, false-alarm probability {FALSE_ALARM:g} a check; n → ∞: linear in 1/n"
+    )
     failed = sum(not check.holds for check in report.checks)
     console.print()
     console.print(

@@ -46,6 +46,14 @@ def _inverse_temperature(name: str, value: Any) -> float:
     return beta
 
 
+def layer_fields(text: str) -> dict[str, Any]:
+    """Fields of a layer from the text of a TOML document, not yet checked."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"layer: not a valid TOML document: {error}") from None
+
+
 @dataclass(frozen=True)
 class Head:
     """Widths and inverse temperature of one head: scores are Q Kᵀ/√d_key, weights softmax(beta · scores)."""
@@ -395,11 +403,7 @@ class AttentionLayer:
     @classmethod
     def from_toml(cls, text: str) -> AttentionLayer:
         """Build a layer from the text of a TOML document with the fields of :meth:`from_dict`."""
-        try:
-            data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"layer description is not valid TOML: {error}") from None
-        return cls.from_dict(data)
+        return cls.from_dict(layer_fields(text))
 
     @classmethod
     def from_preset(cls, name: str, **changes: Any) -> AttentionLayer:

@@ -46,9 +46,9 @@ def compare_outlier(
     """Largest singular value of MHA(X) against ‖1ᵀ[V_1, …, V_h] W^O‖/√(n d_out). (model.outlier)
 
     The prediction uses the values and output weights of the same draw. The rank-one part 1 mᵀ, m the mean output row,
-    has singular value θ = √n ‖m‖. The centred part E adds (‖E‖²/n)(1 + n/d_out)/(2θ²) to s_1/θ − 1 on average, and
-    the larger weight of longer keys, common to all rows, adds half the relative variance of exp(β²|k|²/(2 d_key)),
-    about β⁴/(4 d_key).
+    has singular value θ = √n ‖m‖. The centred part E adds (‖E‖²/n)(1 + 1/γ_O + 1/γ_V)/(2θ²) to s_1/θ − 1 on average,
+    and the larger weight of longer keys, common to all rows, adds half the relative variance of
+    exp(β²|k|²/(2 d_key)), about β⁴/(4 d_key).
 
     Source: Hayase and Karakida (2026), section 3; the second-order term is derived in
     derivations/01-model-and-equivalence.md.
@@ -73,7 +73,7 @@ def compare_outlier(
                 top = float(np.linalg.norm(centered, 2))
         measured.append(top / math.sqrt(d_out))
         predicted.append(theta / math.sqrt(d_out))
-        bias.append(noise * (1 + n / d_out) / (2 * theta**2) + weight_bias)
+        bias.append(noise * (1 + 1 / layer.gamma_out + 1 / layer.gamma_value) / (2 * theta**2) + weight_bias)
         if progress is not None:
             progress(replicate + 1, replicates)
     relative = np.array(measured) / np.array(predicted) - 1

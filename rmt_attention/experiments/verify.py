@@ -207,10 +207,10 @@ def _scale(layer: AttentionLayer, samples: dict[str, SpectrumSample]) -> float:
 
 
 def _shrinking_checks(pair: Comparison, half_pair: Comparison, half_n: int) -> list[Check]:
-    origin = f"the same at half size, n = {half_n}: the distance must fall as n grows"
+    origin = f"the same at n = {half_n}"
     return [
-        Check("softmax to Gaussian, relative W1", pair.relative_w1.value, half_pair.relative_w1.value, origin),
-        Check("softmax to Gaussian, KS", pair.ks.value, half_pair.ks.value, origin),
+        Check("softmax to gaussian, relative W1", pair.relative_w1.value, half_pair.relative_w1.value, origin),
+        Check("softmax to gaussian, KS", pair.ks.value, half_pair.ks.value, origin),
     ]
 
 
@@ -232,10 +232,10 @@ def _extrapolation_check(model: str, full: Comparison, half: Comparison, n: int,
         if abs(limit.value) * worst_bound >= worst * allowed:
             worst, worst_bound = abs(limit.value), allowed
     return Check(
-        f"{model} to law, |w(λ) difference| as 1/n → 0",
+        f"{model} to law, |w(λ) difference| at n → ∞",
         worst,
         worst_bound,
-        f"replicates at n = {n} and {half_n}: Student t, {FALSE_ALARM:g} over {count} ridges; worst of them shown",
+        f"draws at n = {n}, {half_n}; worst of {count} ridges",
     )
 
 
@@ -254,10 +254,10 @@ def _mean_check(layer: AttentionLayer, law: SpectralLaw, comparison: Comparison)
     difference = comparison.mean_difference
     exact = law.mean / comparison.scale * (exact_mean_factor(layer) - 1)
     return Check(
-        "Gaussian mean to its exact value, relative",
+        "gaussian mean to its exact value, relative",
         abs(difference.value - exact),
         difference.half_width(1 - FALSE_ALARM),
-        f"replicates: Student t, {FALSE_ALARM:g}",
+        "draws",
     )
 
 
@@ -266,7 +266,7 @@ def _outlier_check(outlier: OutlierComparison) -> Check:
         "s₁/√d_out to ‖1ᵀ[V]W^O‖/√(n d_out), relative",
         abs(outlier.relative_difference.value),
         outlier.expected_bias + outlier.relative_difference.half_width(1 - FALSE_ALARM),
-        f"second-order bias {outlier.expected_bias:.4f} plus replicates: Student t, {FALSE_ALARM:g}",
+        f"second-order bias {outlier.expected_bias:.4f} + draws",
     )
 
 
