@@ -236,4 +236,4 @@ class CompoundCurve(SpectralCurve):
         left, right, lowest = left[open_gap], right[open_gap], lowest[open_gap]
         inner = [bisect(lambda x: -excess(x), left, lowest), bisect(excess, lowest, right)]
         omega = np.concatenate(outer + inner)
-        return 1 / (1 - omega[omega != 1])
+        return 1 / (1 - np.where(omega == 1, np.nextafter(1, 0), omega))  # p = ∞ at ω = 1
