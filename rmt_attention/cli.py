@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -39,10 +42,23 @@ app = typer.Typer(
 def main() -> None:
     """Entry point; an unexpected error exits with 3, never with 1."""
     try:
-        app()
-    except Exception:
+        code = app(standalone_mode=False)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # the command line itself was wrong
+            print(f"rmt-attention: {_usage_message(error)}", file=sys.stderr)
+            sys.exit(BAD_INPUT)
         traceback.print_exc()
         sys.exit(NOT_FINISHED)
+    sys.exit(code or HELD)
+
+
+def _usage_message(error: Any) -> str:
+    """The parser's message in one line, with the value it refused."""
+    message = " ".join(str(error.format_message()).split())
+    for option, value in itertools.pairwise(sys.argv[1:]):
+        if option.startswith("--") and f"'{option}'" in message and repr(value) not in message:
+            message += f" (got {value!r})"
+    return message
 
 
 @app.callback(invoke_without_command=True)
@@ -57,7 +73,12 @@ def _one_line_errors() -> Iterator[None]:
     """Turn refused input into one line and exit code 2, an unfinished solve into 3."""
     try:
         yield
-    except ConvergenceError as error:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away, as in a pipe to head: nothing to report, and nothing more to write at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(HELD) from None
+    except (ConvergenceError, np.linalg.LinAlgError) as error:
         print(f"rmt-attention: {error}", file=sys.stderr)
         raise typer.Exit(NOT_FINISHED) from None
     except (ValueError, OSError) as error:

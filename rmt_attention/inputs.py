@@ -43,6 +43,7 @@ def inputs_to_dict(inputs: Inputs) -> dict[str, Any]:
 
 def inputs_from_dict(data: Mapping[str, Any]) -> Inputs:
     """Inverse of :func:`inputs_to_dict`."""
-    if set(data) != {"kind"} or data["kind"] not in _KINDS:
-        raise ValueError(f"inputs={dict(data)!r}: must be {{'kind': name}} with name one of {', '.join(_KINDS)}")
-    return _KINDS[data["kind"]]()
+    kind = data.get("kind") if isinstance(data, Mapping) and len(data) == 1 else None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"inputs={data!r}: must be {{'kind': name}} with name one of {', '.join(_KINDS)}")
+    return _KINDS[kind]()

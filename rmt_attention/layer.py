@@ -29,6 +29,9 @@ def _positive_integer(name: str, value: Any) -> int:
     return number
 
 
+SMALLEST_BETA = 1e-6
+
+
 def _inverse_temperature(name: str, value: Any) -> float:
     try:
         beta = float(value)
@@ -41,8 +44,8 @@ def _inverse_temperature(name: str, value: Any) -> float:
         )
     if beta * beta >= 709:
         raise ValueError(f"{name}={value!r}: exp({name}²) overflows double precision; must be below 26.6")
-    if beta * beta < 1e-280:
-        raise ValueError(f"{name}={value!r}: {name}⁴ underflows double precision; must be above 1e-140")
+    if beta < SMALLEST_BETA:
+        raise ValueError(f"{name}={value!r}: must be ≥ {SMALLEST_BETA:g}; {name}⁴ would underflow beside 1")
     return beta
 
 

@@ -114,7 +114,8 @@ def plot_spectrum(
 def plot_comparison(comparisons: dict[str, Comparison], ax: Axes | None = None) -> Axes:
     """Difference of w(λ) from the limiting law, with 95 % Student-t intervals over draws."""
     ax = new_figure().add_subplot() if ax is None else ax
-    for offset, (model, comparison) in zip((0.96, 1.04), comparisons.items(), strict=False):
+    offsets = 1 + 0.08 * (np.arange(len(comparisons)) - (len(comparisons) - 1) / 2)  # side by side
+    for offset, (model, comparison) in zip(offsets, comparisons.items(), strict=True):
         rows = comparison.degrees_of_freedom
         ax.errorbar(
             [row.ridge * offset for row in rows],

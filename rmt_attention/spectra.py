@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, overload, runtime_checkable
@@ -19,6 +21,7 @@ from .layer import AttentionLayer
 __all__ = ["Atom", "EmpiricalLaw", "Estimate", "Histogram", "Law", "SpectrumSample"]
 
 _FORMAT_VERSION = 1
+_UNREADABLE = (KeyError, TypeError, ValueError, OSError, EOFError, NotImplementedError, zlib.error, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,11 @@ class EmpiricalLaw:
 
     def __post_init__(self) -> None:
         values = np.sort(check_numbers("eigenvalues", self.eigenvalues, minimum=0.0).ravel())
+        if values.size and np.isinf(values[-1]):
+            raise ValueError("eigenvalues=inf: must be finite")
         if not values.size:
             raise ValueError("eigenvalues=[]: at least one is needed")
-        if not 0 <= self.zeros <= values.size:
+        if not isinstance(self.zeros, (int, np.integer)) or not 0 <= self.zeros <= values.size:
             raise ValueError(f"zeros={self.zeros!r}: must be between 0 and the number of eigenvalues, {values.size}")
         if self.zeros and values[self.zeros - 1] != 0:
             raise ValueError(f"zeros={self.zeros!r}: the eigenvalues contain fewer exact zeros")
@@ -153,17 +158,19 @@ class EmpiricalLaw:
     def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
         """∫ dν/(z − x)."""
         points = np.asarray(z, dtype=complex)
-        return (1 / (points[..., None] - self.eigenvalues)).mean(-1)
+        if np.isnan(points).any():
+            raise ValueError(f"z={complex(points[np.isnan(points)].flat[0])!r}: must not be NaN")
+        if np.isin(points, self.eigenvalues).any():
+            raise ValueError("z: must not be an eigenvalue, where the transform has a pole")
+        return np.asarray((1 / (points[..., None] - self.eigenvalues)).mean(-1))
 
     def degrees_of_freedom(self, ridge: ArrayLike) -> NDArray[np.float64]:
-        """w(λ) = ∫ x/(x+λ) dν for λ ≥ 0; w(0) = share of nonzero eigenvalues."""
-        penalty = check_numbers("ridge", ridge, minimum=0.0)[..., None]
+        """w(λ) = ∫ x/(x+λ) dν for λ ≥ 0; w(0) = share of eigenvalues that are not zero by counting."""
+        penalty = check_numbers("ridge", ridge, minimum=0.0)
         nonzero = self.eigenvalues[self.zeros :]
-        return (
-            (1 / (1 + penalty / np.where(nonzero > 0, nonzero, np.inf))).sum(-1) / len(self)
-            if nonzero.size
-            else (np.zeros(penalty.shape[:-1]))
-        )
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            shares = 1 / (1 + penalty[..., None] / nonzero)  # 0/0 only at λ = 0, replaced below
+        return np.where(penalty == 0, nonzero.size, shares.sum(-1)) / len(self)
 
     def histogram(self, bins: int | ArrayLike = 60) -> Histogram:
         """Bin heights normalised by all n eigenvalues, zeros kept apart as an atom.
@@ -172,9 +179,9 @@ class EmpiricalLaw:
         """
         nonzero = self.eigenvalues[self.zeros :]
         if np.ndim(bins) == 0:
-            count = int(bins)  # type: ignore[arg-type]
-            if not 1 <= count <= 100_000:
-                raise ValueError(f"bins={bins!r}: must be between 1 and 100000, or an array of edges")
+            if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 100_000:
+                raise ValueError(f"bins={bins!r}: must be an integer between 1 and 100000, or an array of edges")
+            count = int(bins)
             edges = np.linspace(0.0, float(nonzero.max(initial=0.0)) or 1.0, count + 1)
         else:
             edges = check_numbers("bins", bins)
@@ -246,14 +253,22 @@ class SpectrumSample(Sequence[EmpiricalLaw]):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SpectrumSample:
         """Read a sample written by :meth:`save`."""
-        try:
-            with np.load(path, allow_pickle=False) as data:
-                header = json.loads(data["header"].tobytes())
-                eigenvalues, zeros = data["eigenvalues"], data["zeros"]
-        except (KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise ValueError(f"path={os.fspath(path)!r}: not a saved spectrum sample ({error})") from None
+        with open(path, "rb") as stream:
+            try:
+                with zipfile.ZipFile(stream) as archive:
+                    header = json.loads(_member(archive, "header").tobytes())
+                    eigenvalues, zeros = _member(archive, "eigenvalues"), _member(archive, "zeros")
+                sample = cls._from_parts(header, eigenvalues, zeros)
+            except _UNREADABLE as error:
+                raise ValueError(f"path={os.fspath(path)!r}: not a whole saved spectrum sample ({error})") from None
+        return sample
+
+    @classmethod
+    def _from_parts(
+        cls, header: dict[str, Any], eigenvalues: NDArray[np.float64], zeros: NDArray[np.int64]
+    ) -> SpectrumSample:
         if header.get("format") != _FORMAT_VERSION:
-            raise ValueError(f"path={os.fspath(path)!r}: format {header.get('format')!r}, expected {_FORMAT_VERSION}")
+            raise ValueError(f"format {header.get('format')!r}, expected {_FORMAT_VERSION}")
         return cls(
             laws=tuple(EmpiricalLaw(row, int(count)) for row, count in zip(eigenvalues, zeros, strict=True)),
             layer=AttentionLayer.from_dict(header["layer"]),
@@ -263,3 +278,9 @@ class SpectrumSample(Sequence[EmpiricalLaw]):
             seed=tuple(header["seed"]),
             provenance=header["provenance"],
         )
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """One array of an npz archive, its checksum verified."""
+    array: NDArray[Any] = np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
+    return array

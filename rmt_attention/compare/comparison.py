@@ -83,7 +83,7 @@ def compare(
                 f" with {sample.observable!r} (centered={sample.centered})"
             )
     elif not isinstance(reference, SpectralLaw):
-        raise ValueError(f"reference={reference!r}: must be a SpectrumSample or a SpectralLaw")
+        raise ValueError(f"reference: must be a SpectrumSample or a SpectralLaw, got {type(reference).__name__}")
     if scale is None:
         scale = limit_law(sample.layer, sample.observable).mean
     if not 0 < scale < math.inf:

@@ -19,6 +19,12 @@ def degrees_of_freedom_slope(xp, p, rest, jumps, rates):
     return (rates * jumps / (denominator * denominator)).sum(-1)
 
 
+def degrees_of_freedom_curvature(xp, p, rest, jumps, rates):
+    """d²w/dp² = −2 Σ rates · y (y − 1)/(1 − p + p y)³."""
+    denominator = rest[..., None] + p[..., None] * jumps
+    return -2 * (rates * jumps * (jumps - 1) / (denominator * denominator * denominator)).sum(-1)
+
+
 def degrees_of_freedom_gap(xp, p, rest, distance, p_end, jumps, rates):
     """w(p_end) − w(p), where distance = p_end − p: a product of positive terms, so nothing cancels."""
     denominator = (rest[..., None] + p[..., None] * jumps) * (1 - p_end + p_end * jumps)

@@ -17,6 +17,12 @@ def degrees_of_freedom_slope(xp, v, c, noise, t):
     return noise + c / (denominator * denominator)
 
 
+def degrees_of_freedom_curvature(xp, v, c, noise, t):
+    """d²w/dv²."""
+    denominator = 1 + c * v / t
+    return -2 * c * c / (t * denominator * denominator * denominator)
+
+
 def degrees_of_freedom_gap(xp, v, distance, v_end, c, noise, t):
     """w(v_end) − w(v), where distance = v_end − v: a product of positive terms, so nothing cancels."""
     return distance * (noise + c / ((1 + c * v / t) * (1 + c * v_end / t)))

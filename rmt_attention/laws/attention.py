@@ -34,6 +34,8 @@ def _positive(**values: Any) -> None:
             raise ValueError(f"{name}={value!r}: must be a finite number > 0")
         if name == "beta" and value * value >= 709:
             raise ValueError(f"beta={value!r}: exp(beta²) overflows double precision; must be below 26.6")
+        if name == "beta" and value < 1e-6:
+            raise ValueError(f"beta={value!r}: must be ≥ 1e-06; beta⁴ would underflow beside 1")
 
 
 def _independent(name: str, constant: float, beta: float, gamma_key: float, widths: tuple[float, ...]) -> SpectralLaw:
@@ -134,6 +136,8 @@ def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | Non
     """
     _positive(rate=rate)
     atoms = check_numbers("jumps", jumps, minimum=0.0).ravel()
+    if np.isinf(atoms).any():
+        raise ValueError("jumps=inf: must be finite")
     if weights is None:
         share = np.full(atoms.shape, 1 / max(atoms.size, 1))
     else:

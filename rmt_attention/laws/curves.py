@@ -2,49 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import comb
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from ..equations import compound, independent, tied
 from ..solvers.bisection import bisect
 from ..solvers.curve import Array, SpectralCurve, argument_above, argument_below
 
 
-def _distinct(widths: Sequence[float]) -> dict[float, int]:
-    return {a: sum(b == a for b in widths) for a in sorted(set(widths))}
-
-
 def _critical_roots(
-    numerator: Polynomial, denominator: Polynomial, scale: tuple[Polynomial, Polynomial], widths: Sequence[float]
+    margins: dict[float, Array],
+    multiplicity: Counter[float],
+    slope: tuple[Array, Array],
+    log_slope: tuple[Array, Array],
 ) -> Array:
-    """Zeros of Σ_a w'/(a − w) + s'/s for w = numerator/denominator and s'/s = scale[0]/scale[1]. (laws.edges)
+    """Zeros of Σ_a w'/(a − w) + s'/s, from polynomials with the highest power first. (laws.edges)
 
-    Zeros of a − w themselves (where λ = 0) cancel between the two terms and never enter.
+    a − w = margins[a]/D, w' = slope[0]/(slope[1] D), s'/s = log_slope[0]/log_slope[1]. Zeros of a − w, where λ = 0,
+    never enter.
     """
-    wronskian = numerator.deriv() * denominator - numerator * denominator.deriv()
-    factors = {a: a * denominator - numerator for a in _distinct(widths)}
-    product = Polynomial([1.0])
-    for factor in factors.values():
-        product *= factor
-    total = scale[0] * denominator * product
-    for a, multiplicity in _distinct(widths).items():
-        others = Polynomial([1.0])
-        for b, factor in factors.items():
-            others = others * factor if b != a else others
-        total = total + multiplicity * scale[1] * wronskian * others
-    return total.roots()
+    total = np.convolve(np.convolve(log_slope[0], slope[1]), _product(margins.values()))
+    front = np.convolve(log_slope[1], slope[0])
+    for a, count in multiplicity.items():
+        others = _product(margin for b, margin in margins.items() if b != a)
+        total = np.polyadd(total, count * np.convolve(front, others))
+    return np.roots(total)
+
+
+def _product(polynomials: Iterable[Array]) -> Array:
+    result = np.ones(1)
+    for polynomial in polynomials:
+        result = np.convolve(result, polynomial)
+    return result
+
+
+_NEGLIGIBLE = 1e-30
+_NEGLIGIBLE_Q = 1e-16
 
 
 class IndependentCurve(SpectralCurve):
     """Values independent of keys: C ∏ (1 − w/a)/v with w = (1−c)v + cv/(1 + cv/t). (laws.independent-lambda)"""
 
     def __init__(self, log_constant: float, widths: Sequence[float], fraction: float, noise: float, gamma_key: float):
-        self.log_constant = log_constant
-        self.widths = tuple(float(a) for a in widths)
-        self.w_max = min(self.widths)
+        super().__init__(log_constant, widths)
         self._shape = (fraction, noise, gamma_key)
         self.p_end = independent.parameter(np, self.w_max, *self._shape)
 
@@ -54,6 +57,9 @@ class IndependentCurve(SpectralCurve):
     def w_slope(self, p: Array, distance: Array) -> Array:
         return independent.degrees_of_freedom_slope(np, p, *self._shape)
 
+    def w_curvature(self, p: Array, distance: Array) -> Array:
+        return independent.degrees_of_freedom_curvature(np, p, *self._shape)
+
     def w_gap(self, p: Array, distance: Array) -> Array:
         return independent.degrees_of_freedom_gap(np, p, distance, self.p_end, *self._shape)
 
@@ -62,6 +68,9 @@ class IndependentCurve(SpectralCurve):
 
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
         return 1 / p
+
+    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
+        return -1 / (p * p)
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log v, Λ = (1−c) v + t log(1 + cv/t)
@@ -74,15 +83,16 @@ class IndependentCurve(SpectralCurve):
         series[0] += noise
         return series, self.widths
 
-    def critical_parameters(self) -> Array:
+    def critical_roots(self, v: Array, distance: Array) -> Array:
         c, noise, t = self._shape
-        # In units of p_end, so that the coefficients stay comparable.
-        v = Polynomial([0.0, self.p_end])
-        denominator = 1 + (c / t) * v
-        roots = _critical_roots(
-            noise * v * denominator + c * v, denominator, (Polynomial([1.0]), Polynomial([0.0, 1.0])), self.widths
-        )
-        return self.p_end * roots
+        c = c if c * self.p_end > _NEGLIGIBLE * t else 0.0  # scores that cannot be told from noise move no edge
+        end = 1 + c * self.p_end / t
+        denominator = np.polyadd([1.0], c / t * v)
+        gap = np.convolve(distance, np.polyadd([c / end], noise * denominator))  # (w_max − w)(1 + cv/t)
+        multiplicity = Counter(self.widths)
+        margins = {a: np.polyadd(gap, (a - self.w_max) * denominator) for a in multiplicity}
+        slope = np.polyadd([c], noise * np.convolve(denominator, denominator))
+        return _critical_roots(margins, multiplicity, (slope, denominator), (np.ones(1), v))
 
 
 class TiedCurve(SpectralCurve):
@@ -100,35 +110,44 @@ class TiedCurve(SpectralCurve):
         theta2: float,
         noise_ratio: float,
     ):
-        self.log_constant = log_constant
-        self.widths = tuple(float(width) for width in widths)
-        self.w_max = min(self.widths)
+        super().__init__(log_constant, widths)
         a = gamma_key / heads
         self._inner = (float(heads), float(gamma_key))
         self._theta2 = theta2
         self._shape = (heads, a, a * noise_ratio)
-        self.p_end = tied.parameter(np, self.w_max, *self._shape)
+        self.p_end, self._rest_end = tied.parameter(np, self.w_max, *self._shape)
+
+    def _rest(self, distance: Array) -> Array:
+        return self._rest_end + distance
 
     def w(self, p: Array, distance: Array) -> Array:
-        return tied.degrees_of_freedom(np, p, *self._shape)
+        return tied.degrees_of_freedom(np, p, self._rest(distance), *self._shape)
 
     def w_slope(self, p: Array, distance: Array) -> Array:
-        return tied.degrees_of_freedom_slope(np, p, *self._shape)
+        return tied.degrees_of_freedom_slope(np, p, self._rest(distance), *self._shape)
+
+    def w_curvature(self, p: Array, distance: Array) -> Array:
+        return tied.degrees_of_freedom_curvature(np, p, self._rest(distance), *self._shape)
 
     def w_gap(self, p: Array, distance: Array) -> Array:
-        return tied.degrees_of_freedom_gap(np, p, distance, self.p_end, *self._shape)
+        rest = self._rest(distance)
+        return tied.degrees_of_freedom_gap(np, p, rest, distance, self.p_end, self._rest_end, *self._shape)
 
     def log_scale(self, p: Array, distance: Array) -> Array:
-        return np.log(p) - 2 * np.log(1 - p) - np.log(self._theta2)
+        return np.log(tied.scale(np, p, self._rest(distance), self._theta2))
 
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
-        return tied.scale_log_slope(np, p)
+        return tied.scale_log_slope(np, p, self._rest(distance))
+
+    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
+        return tied.scale_log_curvature(np, p, self._rest(distance))
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log q − 2 log(1−q) − log θ2, Λ = h (excess q/(1−q) − (1+a) log(1−q))
         h, a, excess = self._shape
-        angle = argument_below(1 - p)
-        return h * (excess * (p / (1 - p)).imag - (1 + a) * angle) - argument_above(p) + 2 * angle
+        rest = self._rest(distance)
+        angle = argument_below(rest)
+        return h * (excess * (p / rest).imag - (1 + a) * angle) - argument_above(p) + 2 * angle
 
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
         # u = h ∫ ζφ/(1−ζφ) dπ_a with φ(x) = (θ2/a)(x² + excess·x): its coefficients are h ∫ φ^k dπ_a.
@@ -145,14 +164,19 @@ class TiedCurve(SpectralCurve):
             outer.remove(width)
         return np.array(series), tuple(outer)
 
-    def critical_parameters(self) -> Array:
+    def critical_roots(self, q: Array, distance: Array) -> Array:
         h, a, excess = self._shape
-        q = Polynomial([0.0, self.p_end])
-        numerator = h * q * (excess + (1 + a) * (1 - q))
-        unit = 1 / self.p_end  # d/dq from d/d(q/p_end)
-        scale = (1 + q, unit * q * (1 - q))
-        roots = _critical_roots(numerator, 1 - q * q, scale, self.widths)
-        return self.p_end * roots
+        small = 0.0 if self.p_end < _NEGLIGIBLE_Q else 1.0  # beside 1: scores that cannot be told from noise
+        rest = np.polyadd([self._rest_end], small * distance)  # 1 − q
+        above = np.polyadd([1.0], small * q)
+        product = np.convolve(rest, above)
+        numerator = np.polyadd(excess * np.polyadd([1.0], small * self.p_end * q), (1 + a) * self._rest_end * rest)
+        gap = np.convolve(distance, h / (self._rest_end * (1 + self.p_end)) * numerator)  # (w_max − w)(1 − q²)
+        multiplicity = Counter(self.widths)
+        margins = {b: np.polyadd(gap, (b - self.w_max) * product) for b in multiplicity}
+        square = np.polyadd([1.0], small * np.convolve(q, q))
+        slope = h * np.polyadd(excess * square, (1 + a) * np.convolve(rest, rest))
+        return _critical_roots(margins, multiplicity, (slope, product), (above, np.convolve(q, rest)))
 
 
 class CompoundCurve(SpectralCurve):
@@ -169,10 +193,8 @@ class CompoundCurve(SpectralCurve):
             raise ValueError("jumps: all are zero, the law is a point mass at 0")
         mean = float(np.average(jumps, weights=rates))
         self._shape = (jumps / mean, rates)
-        self.log_constant = float(np.log(mean))
         total = float(rates.sum())
-        self.widths = (1.0,)
-        self.w_max = min(1.0, total)
+        super().__init__(float(np.log(mean)), (1.0,), min(1.0, total))
         self.p_end = 1.0 if total <= 1 else float(bisect(lambda p: self._excess(p), np.zeros(1), np.ones(1))[0])
 
     def _excess(self, p: Array) -> Array:
@@ -187,6 +209,9 @@ class CompoundCurve(SpectralCurve):
     def w_slope(self, p: Array, distance: Array) -> Array:
         return compound.degrees_of_freedom_slope(np, p, self._rest(distance), *self._shape)
 
+    def w_curvature(self, p: Array, distance: Array) -> Array:
+        return compound.degrees_of_freedom_curvature(np, p, self._rest(distance), *self._shape)
+
     def w_gap(self, p: Array, distance: Array) -> Array:
         return compound.degrees_of_freedom_gap(np, p, self._rest(distance), distance, self.p_end, *self._shape)
 
@@ -195,6 +220,10 @@ class CompoundCurve(SpectralCurve):
 
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
         return 1 / (p * self._rest(distance))
+
+    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
+        rest = self._rest(distance)
+        return 1 / (rest * rest) - 1 / (p * p)
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log v, Λ = Σ rates · log(1 + v y)
@@ -206,7 +235,10 @@ class CompoundCurve(SpectralCurve):
         jumps, rates = self._shape
         return (rates * jumps ** np.arange(1, order + 1)[:, None]).sum(1), self.widths
 
-    def critical_parameters(self) -> Array:
+    def critical_roots(self, p: Array, distance: Array) -> Array:
+        raise NotImplementedError
+
+    def critical_points(self) -> tuple[Array, Array]:
         """Real zeros of dλ/dv: Σ rates (y/(y − ω))² = 1 at ω = −1/v (Silverstein and Choi 1995). (laws.edges)
 
         The sum is monotone left of the smallest and right of the largest jump, one zero each, and convex between two
@@ -236,4 +268,5 @@ class CompoundCurve(SpectralCurve):
         left, right, lowest = left[open_gap], right[open_gap], lowest[open_gap]
         inner = [bisect(lambda x: -excess(x), left, lowest), bisect(excess, lowest, right)]
         omega = np.concatenate(outer + inner)
-        return 1 / (1 - np.where(omega == 1, np.nextafter(1, 0), omega))  # p = ∞ at ω = 1
+        p = 1 / (1 - np.where(omega == 1, np.nextafter(1, 0), omega))  # p = ∞ at ω = 1
+        return p, self.p_end - p

@@ -7,10 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..solvers.continuation import continue_to_angle, singular_logs
+from ..errors import ConvergenceError
+from ..solvers.axis import AxisNet
+from ..solvers.continuation import continue_to_angle
+from ..solvers.critical import CriticalValues
 from ..solvers.curve import SpectralCurve
 from ..solvers.real_root import solve_ridge
-from ..solvers.support import support_intervals
+from ..solvers.support import Interval, support_intervals
 from ..spectra import Atom, check_numbers
 
 __all__ = ["SpectralLaw"]
@@ -45,7 +48,7 @@ class SpectralLaw:
 
     def moment(self, k: int) -> float:
         """∫ x^k dν for an integer 0 ≤ k ≤ 60, by Lagrange inversion; every term is positive. (laws.moments)"""
-        if isinstance(k, bool) or k != int(k) or not 0 <= k <= 60:
+        if isinstance(k, bool) or k not in range(61):
             raise ValueError(f"k={k!r}: must be an integer from 0 to 60")
         k = int(k)
         if k == 0:
@@ -81,8 +84,9 @@ class SpectralLaw:
         Same shape as ``ridge``. w = 1 + λ G(−λ).
         """
         penalty = check_numbers("ridge", ridge, minimum=0.0) / self._scale
-        result = np.where(penalty == 0, self._curve.w_max, 0.0)
-        inside = (penalty > 0) & np.isfinite(penalty)
+        nothing = penalty < np.finfo(float).tiny  # w differs from its limit by less than rounding long before
+        result = np.where(nothing, self._curve.w_max, 0.0)
+        inside = ~nothing & np.isfinite(penalty)
         if inside.any():
             result[inside] = solve_ridge(self._curve, penalty[inside]).w
         return result
@@ -90,14 +94,47 @@ class SpectralLaw:
     # The spectrum ----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _singularities(self) -> NDArray[np.complex128]:
-        return singular_logs(self._curve)
+    def _critical(self) -> CriticalValues:
+        return CriticalValues.of(self._curve)
 
     @cached_property
     def support(self) -> tuple[tuple[float, float], ...]:
-        """Closed intervals that carry the absolutely continuous part, ascending; atoms are not part of it."""
-        intervals = support_intervals(self._curve, self._singularities)
-        return tuple((a * self._scale, b * self._scale) for a, b in intervals)
+        """Closed intervals that carry the absolutely continuous part, ascending; atoms are not part of it.
+
+        Intervals closer to each other than 1e-9 in log x count as touching and are given as one.
+        """
+        joined: list[tuple[float, float]] = []
+        for low, high in self._pieces:
+            if joined and joined[-1][1] == low:
+                low = joined.pop()[0]
+            joined.append((low, high))
+        return tuple(joined)
+
+    @cached_property
+    def _intervals(self) -> tuple[Interval, ...]:
+        intervals = support_intervals(self._curve, self._critical)
+        above = continue_to_angle(
+            self._curve, np.array([intervals[-1].high.log_x + 1]), np.array([-np.pi]), self._critical
+        )
+        lost = float(self._curve.upper_mass(above.p, above.distance)[0])
+        if abs(lost) > 1e-9:
+            raise ConvergenceError(
+                f"{self.name}: mass {lost:.3g} lies above the largest edge found, {intervals[-1].high.x:.6g};"
+                " the ratios are too extreme for double precision",
+                result=intervals,
+            )
+        return intervals
+
+    @cached_property
+    def _pieces(self) -> tuple[tuple[float, float], ...]:
+        """Ends of the intervals, touching ones apart."""
+        return tuple(
+            (0.0 if one.low is None else one.low.x * self._scale, one.high.x * self._scale) for one in self._intervals
+        )
+
+    @cached_property
+    def _nets(self) -> tuple[AxisNet, ...]:
+        return tuple(AxisNet(self._curve, one, self._critical) for one in self._intervals)
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -111,12 +148,11 @@ class SpectralLaw:
         """
         points = check_numbers("x", x)
         result = np.zeros(points.shape)
-        inside = np.zeros(points.shape, dtype=bool)
-        for low, high in self.support:
-            inside |= (points > low) & (points < high)
-        if inside.any():
-            root = self._on_axis(points[inside])
-            result[inside] = np.maximum(root.w.imag, 0.0) / (np.pi * points[inside])
+        for (low, high), net in zip(self._pieces, self._nets, strict=True):
+            inside = (points > low) & (points < high)
+            if inside.any():
+                root = net.solve(np.log(points[inside] / self._scale))
+                result[inside] = np.maximum(root.w_imag, 0.0) / (np.pi * points[inside])
         if self.support[0][0] == 0:
             result[points == 0] = np.inf
         return result
@@ -129,10 +165,10 @@ class SpectralLaw:
         points = check_numbers("x", x)
         atom = 1 - self._curve.w_max
         result = np.where(points < 0, 0.0, np.where(points >= self.support[-1][1], 1.0, atom))
-        for low, high in self.support:
+        for (low, high), net in zip(self._pieces, self._nets, strict=True):
             inside = (points > low) & (points < high)
             if inside.any():
-                root = self._on_axis(points[inside])
+                root = net.solve(np.log(points[inside] / self._scale))
                 result[inside] = np.clip(1 - self._curve.upper_mass(root.p, root.distance), atom, 1.0)
         for (_, low), (high, _), level in zip(self.support, self.support[1:], self._gap_levels, strict=False):
             result[(points >= low) & (points <= high)] = level
@@ -149,7 +185,7 @@ class SpectralLaw:
 
     def _on_axis(self, points: NDArray[np.float64]):  # type: ignore[no-untyped-def]
         logs = np.log(points / self._scale)
-        return continue_to_angle(self._curve, logs, np.full(logs.shape, -np.pi), self._singularities)
+        return continue_to_angle(self._curve, logs, np.full(logs.shape, -np.pi), self._critical)
 
     def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
         """G(z) = ∫ dν/(z − x) for z ≠ 0; on the support the limit from above, so that density = −Im G/π."""
@@ -158,10 +194,15 @@ class SpectralLaw:
             raise ValueError(f"z={complex(points[np.isnan(points)].flat[0])!r}: must not be NaN")
         if (points == 0).any():
             raise ValueError("z=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
+        finite = np.isfinite(points)
+        if not finite.all():
+            result = np.zeros(points.shape, dtype=complex)
+            result[finite] = self.cauchy(points[finite])
+            return result
         flat = (points / self._scale).ravel()
         upper = np.where(flat.imag < 0, flat.conj(), flat)
         angle = np.where(upper.imag == 0, np.where(upper.real > 0, -np.pi, 0.0), np.angle(upper) - np.pi)
-        root = continue_to_angle(self._curve, np.log(np.abs(upper)), angle, self._singularities)
+        root = continue_to_angle(self._curve, np.log(np.abs(upper)), angle, self._critical)
         values = (1 - root.w) / upper
         values = np.where(flat.imag < 0, values.conj(), values)
         return np.asarray(values / self._scale, dtype=complex).reshape(points.shape)

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from ..equations.temperature import score_variance_excess
 from ..layer import AttentionLayer
 from .projections import Matrix, Projections
+from .sampling import output_weights_rank
 from .streams import SeedKey
 
 
@@ -24,7 +25,6 @@ def row_covariance_eigenvalues(layer: AttentionLayer, key: SeedKey, replicate: i
     with threadpool_limits(1):
         projections = Projections(layer, key, replicate)
         gram = np.zeros((layer.d_out, layer.d_out), order="F")
-        ranks: dict[int, int] = {}
         for index, head in enumerate(layer.heads):
             arrays = projections.head(index)
             noise = math.sqrt(score_variance_excess(math, head.beta**2))
@@ -32,9 +32,7 @@ def row_covariance_eigenvalues(layer: AttentionLayer, key: SeedKey, replicate: i
             score = (arrays.key.T @ arrays.value) * (head.beta / math.sqrt(head.d_key))
             rows = np.vstack([score, noise * factor]) @ projections.output_weights(index)
             gram = blas.dsyrk(1 / n, rows.T, 1.0, gram, lower=1, overwrite_c=1)
-            first = layer.output_groups[index]
-            ranks[first] = min(ranks.get(first, 0) + min(head.d_value, n), head.d_value)
-        rank = min(layer.d_out, sum(ranks.values()))
+        rank = min(layer.d_out, output_weights_rank(layer, n))
         values = np.maximum(eigvalsh(gram, lower=True, overwrite_a=True, check_finite=False), 0.0)
     values[: layer.d_out - rank] = 0.0
     return np.asarray(values)

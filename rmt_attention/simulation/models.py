@@ -85,7 +85,8 @@ def _softmax_times_values(head: _HeadContext) -> Matrix:
 def _exponential_full(head: _HeadContext) -> Matrix:
     entries = head.beta * head.scores
     entries -= head.beta**2 / 2
-    np.expm1(entries, out=entries)
+    with _quiet():
+        np.expm1(entries, out=entries)
     entries /= math.sqrt(head.n)
     return _finite(entries, head, "exponential")
 
@@ -102,7 +103,9 @@ def _row_mean(head: _HeadContext) -> Matrix:
     exponent = np.outer(head.projections.row_variance, key_variance)
     exponent -= 1
     exponent *= head.beta**2 / 2
-    return np.expm1(exponent, out=exponent) / math.sqrt(head.n)
+    with _quiet():
+        np.expm1(exponent, out=exponent)
+    return exponent / math.sqrt(head.n)
 
 
 def _exponential_centered_full(head: _HeadContext) -> Matrix:
@@ -121,10 +124,11 @@ def _exponential_centered_times_values(head: _HeadContext) -> Matrix:
 
 def _exact_covariance(head: _HeadContext) -> Matrix:
     covariance = head.arrays.key @ (head.arrays.key.T * (head.beta**2 / head.arrays.head.d_key))
-    half = np.exp((np.diag(covariance) - head.beta**2) / 2)
-    np.expm1(covariance, out=covariance)
-    covariance *= half[:, None]
-    covariance *= half
+    with _quiet():
+        half = np.exp((np.diag(covariance) - head.beta**2) / 2)
+        np.expm1(covariance, out=covariance)
+        covariance *= half[:, None]
+        covariance *= half
     return _finite(covariance, head, "gaussian-exact-covariance")
 
 
@@ -182,6 +186,11 @@ def _gaussian_times_values(head: _HeadContext) -> Matrix:
     product += head.noise_scale * (head.gaussian("noise", factor.shape[0]) @ factor)
     product /= math.sqrt(head.n)
     return product
+
+
+def _quiet() -> np.errstate:
+    """Overflow is found by _finite, which names the model and β."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 def _finite(entries: Matrix, head: _HeadContext, model: str) -> Matrix:

@@ -79,6 +79,8 @@ def squared_singular_values(matrix: Matrix, rank: int) -> Matrix:
 
 
 def _eigenvalues(gram: Matrix, n: int, rank: int) -> Matrix:
+    if not np.isfinite(gram).all():
+        return np.full(n, np.nan)
     values = eigvalsh(gram, lower=True, overwrite_a=True, check_finite=False)
     result = np.zeros(n)
     kept = min(rank, values.size)
@@ -88,20 +90,35 @@ def _eigenvalues(gram: Matrix, n: int, rank: int) -> Matrix:
 
 
 def matrix_rank(layer: AttentionLayer, observable: str, model: str, centered: bool) -> int:
-    """Rank that the dimensions allow; reached almost surely. A centred softmax matrix has (A − P)1 = 0."""
+    """Rank that the dimensions and the sharing allow; reached almost surely.
+
+    A centred softmax matrix has (A − P)1 = 0, so that it and the values it acts on have rank at most n − 1. Heads with
+    the same queries and keys have one attention matrix, except in the Gaussian models, where each has its own noise:
+    together they give at most its rank, and heads that share output weights at most the rank of those.
+    """
     n = layer.n_tokens
     attention = n - 1 if model == "softmax" and centered else n
-    if observable == "attention":
-        return min(n, layer.n_heads * attention)
     if observable == "head-average":
         return attention
-    by_head = [min(head.d_value, layer.d_model, attention) for head in layer.heads]
+    by_attention: dict[object, dict[int, int]] = {}
+    for index, head in enumerate(layer.heads):
+        own = index if model.startswith("gaussian") else (layer.query_groups[index], layer.key_groups[index], head.beta)
+        width = min(head.d_value, layer.d_model, attention)
+        by_attention.setdefault(own, {})[layer.value_groups[index]] = width
+    if observable == "attention":
+        return min(n, len(by_attention) * attention)
+    seen = sum(min(attention, layer.d_model, sum(widths.values())) for widths in by_attention.values())
     if observable == "values":
-        return min(n, sum(by_head))
-    by_group: dict[int, int] = {}
-    for first, rank in zip(layer.output_groups, by_head, strict=True):
-        by_group[first] = min(by_group.get(first, 0) + rank, layer.heads[first].d_value)
-    return min(n, layer.d_out, sum(by_group.values()))
+        return min(n, seen)
+    return min(n, seen, layer.d_out, output_weights_rank(layer, attention))
+
+
+def output_weights_rank(layer: AttentionLayer, tokens: int) -> int:
+    """Σ over distinct output weights of the rank that the values before them allow; values have ``tokens`` rows."""
+    by_output: dict[int, dict[int, int]] = {}
+    for head, values, output in zip(layer.heads, layer.value_groups, layer.output_groups, strict=True):
+        by_output.setdefault(output, {})[values] = min(head.d_value, layer.d_model, tokens)
+    return sum(min(layer.heads[output].d_value, sum(widths.values())) for output, widths in by_output.items())
 
 
 def _pass_over_heads(
@@ -148,7 +165,11 @@ def _replicate_spectra(
         spectra = {}
         for model in models:
             rank = matrix_rank(layer, observable, model, centered)
-            spectra[model] = accumulated.pop(model).squared_singular_values(rank)
+            with np.errstate(over="ignore", invalid="ignore"):
+                spectra[model] = accumulated.pop(model).squared_singular_values(rank)
+            if not np.isfinite(spectra[model]).all():
+                betas = sorted({head.beta for head in layer.heads})
+                raise ValueError(f"model={model!r}: overflows double precision at beta={betas[-1]:g}")
         return spectra
 
 

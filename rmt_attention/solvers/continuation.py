@@ -21,66 +21,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ConvergenceError
+from .critical import CriticalValues
 from .curve import Array, SpectralCurve
 from .real_root import solve_ridge
 
-_STEP = 0.17  # below 3 − 2√2
-_UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
-_TOUCHING = 1e-13  # a point closer to an edge than this, in log x, is the edge itself
-_NEWTON_TOLERANCE = 1e-3  # of the disc's radius, along the way; the last point is polished to rounding
+STEP = 0.17  # below 3 − 2√2
+UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
+_ROUNDING = 4 * np.finfo(float).eps
+TOUCHING = 1e-12  # a point closer to an edge than this, in log x, is the edge itself
+NEWTON_TOLERANCE = 1e-3  # of the disc's radius, along the way; the last point is polished to rounding
 
 
 @dataclass(frozen=True)
 class ComplexRoot:
     """Parameters at λ = exp(log_radius + i·angle), −π ≤ angle ≤ 0, on the physical branch."""
 
+    tau: Array
     p: Array
     distance: Array
     w: Array
+    w_imag: NDArray[np.float64]  # Im w to relative precision, also next to p_end, where w itself is almost real
     residual: NDArray[np.float64]  # |log λ(p) − log λ|
     steps: int
     status: str
 
-
-def singular_logs(curve: SpectralCurve) -> NDArray[np.complex128]:
-    """Logarithms of all critical values of λ(p), on the rim Im L = −π and beyond it."""
-    p = np.asarray(curve.critical_parameters(), dtype=complex)
-    with np.errstate(all="ignore"):
-        values = curve.log_ridge(p, curve.p_end - p)
-    values = values[np.isfinite(values)]
-    angle = np.mod(values.imag + np.pi, 2 * np.pi)  # in [0, 2π): the distance beyond the rim, up to rounding
-    logs = values.real + 1j * (-np.pi - angle)
-    mirrored = values.real + 1j * (-np.pi - np.mod(2 * np.pi - angle, 2 * np.pi))
-    return np.concatenate([logs, mirrored])
+    @classmethod
+    def at(
+        cls, curve: SpectralCurve, tau: Array, residual: NDArray[np.float64], steps: int, status: str
+    ) -> ComplexRoot:
+        """The root at given τ."""
+        p, distance = curve_parameters(curve, tau)
+        w = curve.w(p, distance)
+        w_imag = np.where(np.abs(distance) < np.abs(p), -curve.w_gap(p, distance).imag, w.imag)
+        return cls(tau, p, distance, w, w_imag, residual, steps, status)
 
 
 def continue_to_angle(
     curve: SpectralCurve,
     log_radius: NDArray[np.float64],
     angle: NDArray[np.float64],
-    singularities: NDArray[np.complex128],
+    critical: CriticalValues,
     max_steps: int = 2000,
 ) -> ComplexRoot:
     """Follow the branch from λ = e^{log_radius} > 0 to λ = e^{log_radius + i angle}, −π ≤ angle ≤ 0."""
     tau = solve_ridge(curve, np.exp(log_radius)).tau.astype(complex)
     position = np.zeros(log_radius.shape)
-    step_length = _UNPROVED_STEP if curve.unique_above else _STEP
+    step_length = UNPROVED_STEP if curve.unique_above else STEP
     rows = np.flatnonzero(angle < 0)
     steps = 0
     while rows.size and steps < max_steps:
         steps += 1
         here = log_radius[rows] + 1j * position[rows]
-        radius = _radius(here, singularities)
-        stride = np.where(radius < _TOUCHING, np.pi, step_length * radius)
+        radius = critical.radius(here)
+        stride = np.where(radius < TOUCHING, np.pi, step_length * radius)
         arrive = np.maximum(position[rows] - stride, angle[rows])
         target = log_radius[rows] + 1j * arrive
-        slope = 1 / _log_slope(curve, tau[rows])
+        slope = 1 / evaluate(curve, tau[rows], here)[1]
         within = radius * np.abs(slope) / 4
-        found = _newton(curve, tau[rows] + slope * (target - here), target, within * _NEWTON_TOLERANCE)
+        found, _ = newton(curve, tau[rows] + slope * (target - here), target, within * NEWTON_TOLERANCE)
         if curve.unique_above:
             proved = found.imag > -within
         else:
-            proved = (np.abs(found - tau[rows]) <= within) | (radius < _TOUCHING)
+            proved = (np.abs(found - tau[rows]) <= within) | (radius < TOUCHING)
         if not proved.all():
             worst = rows[np.argmin(proved)]
             raise ConvergenceError(
@@ -97,60 +99,48 @@ def continue_to_angle(
             result=(tau, position),
         )
     end = log_radius + 1j * angle
-    tau = _polish(curve, tau, end)
-    p, distance = _parameters(curve, tau)
-    return ComplexRoot(
-        p,
-        distance,
-        curve.w(p, distance),
-        np.abs(_log_ratio(curve, tau, end)),
-        steps,
-        "converged: every step stayed inside the disc where the root is unique",
+    tau, residual = polish(curve, tau, end)
+    return ComplexRoot.at(
+        curve, tau, residual, steps, "converged: every step stayed inside the disc where the root is unique"
     )
 
 
-def _parameters(curve: SpectralCurve, tau: Array) -> tuple[Array, Array]:
-    return curve.p_end / (1 + np.exp(-tau)), curve.p_end / (1 + np.exp(tau))
+def curve_parameters(curve: SpectralCurve, tau: Array) -> tuple[Array, Array]:
+    """p and p_end − p at τ = log(p/(p_end − p))."""
+    growth = np.exp(tau)
+    distance = curve.p_end / (1 + growth)
+    return growth * distance, distance
 
 
-def _log_slope(curve: SpectralCurve, tau: Array) -> Array:
-    """dlog λ/dτ."""
-    p, distance = _parameters(curve, tau)
-    return curve.point(p, distance).log_slope * p * distance / curve.p_end
+def evaluate(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, Array]:
+    """log λ − target, its imaginary part reduced to [−π, π), and dlog λ/dτ."""
+    p, distance = curve_parameters(curve, tau)
+    value, slope = curve.log_ridge_and_slope(p, distance)
+    difference = value - target
+    turns = np.round(difference.imag / (2 * np.pi))
+    return difference - 2j * np.pi * turns, slope * (p * (distance / curve.p_end))
 
 
-def _log_ratio(curve: SpectralCurve, tau: Array, target: Array) -> Array:
-    """log λ(p(τ)) − target, its imaginary part reduced to [−π, π)."""
-    difference = curve.log_ridge(*_parameters(curve, tau)) - target
-    return difference.real + 1j * (np.mod(difference.imag + np.pi, 2 * np.pi) - np.pi)
-
-
-def _radius(here: Array, singularities: Array) -> NDArray[np.float64]:
-    """Radius of a disc around L on which the branch is analytic and injective."""
-    to_rim = np.pi - np.abs(here.imag)
-    if not singularities.size:
-        return to_rim
-    to_singularity = np.abs(here[:, None] - singularities).min(axis=1)
-    return np.minimum(np.maximum(to_rim, to_singularity), np.pi)
-
-
-def _newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> Array:
+def newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> tuple[Array, Array]:
+    """τ after Newton steps to within the tolerance, and dτ/dL at the last point but one."""
     for _ in range(12):
-        step = _log_ratio(curve, tau, target) / _log_slope(curve, tau)
+        ratio, slope = evaluate(curve, tau, target)
+        step = ratio / slope
         tau = tau - step
         if (np.abs(step) <= tolerance).all():
             break
-    return tau
+    return tau, 1 / slope
 
 
-def _polish(curve: SpectralCurve, tau: Array, target: Array) -> Array:
-    """Newton steps for as long as the residual falls."""
-    ratio = _log_ratio(curve, tau, target)
-    for _ in range(8):
-        proposal = tau - ratio / _log_slope(curve, tau)
-        new_ratio = _log_ratio(curve, proposal, target)
+def polish(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, NDArray[np.float64]]:
+    """Newton steps for as long as the residual falls; τ and |log λ − target|."""
+    ratio, slope = evaluate(curve, tau, target)
+    for _ in range(6):
+        proposal = tau - ratio / slope
+        new_ratio, new_slope = evaluate(curve, proposal, target)
         better = np.abs(new_ratio) < np.abs(ratio)
-        if not better.any():
+        tau = np.where(better, proposal, tau)
+        ratio, slope = np.where(better, new_ratio, ratio), np.where(better, new_slope, slope)
+        if not (better & (np.abs(ratio) > _ROUNDING * (1 + np.abs(target)))).any():
             break
-        tau, ratio = np.where(better, proposal, tau), np.where(better, new_ratio, ratio)
-    return tau
+    return tau, np.abs(ratio)

@@ -11,7 +11,7 @@ z = −λ is part of the upper half-plane of p.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,23 +30,24 @@ def argument_below(value: Array) -> Array:
     return -np.arctan2(np.abs(value.imag), value.real)
 
 
-@dataclass(frozen=True)
-class CurvePoint:
-    """Values on the curve at an array of parameters."""
-
-    w: Array
-    margins: Array  # a − w for each width a, first axis over widths
-    log_slope: Array  # dlog λ/dp
+def _log_product(factors: Array) -> Array:
+    """log of the product over the first axis, in pairs: four factors of 1e-75 would underflow together."""
+    pairs = [factors[index : index + 2].prod(0) for index in range(0, len(factors), 2)]
+    return sum((np.log(pair) for pair in pairs[1:]), start=np.log(pairs[0]))
 
 
 class SpectralCurve(ABC):
     """A curve (laws.curve): subclasses give w, s and their derivatives; see the module's text."""
 
-    log_constant: float
-    widths: tuple[float, ...]
-    w_max: float
     p_end: float
     unique_above: bool = False  # whether every root in the upper half-plane is on the physical branch
+
+    def __init__(self, log_constant: float, widths: Sequence[float], w_max: float | None = None) -> None:
+        self.log_constant = log_constant
+        self.widths = tuple(float(a) for a in widths)
+        self.w_max = min(self.widths) if w_max is None else w_max
+        self._spare = np.array([a - self.w_max for a in self.widths])
+        self._log_factor = log_constant - float(np.log(self.widths).sum())
 
     @abstractmethod
     def w(self, p: Array, distance: Array) -> Array:
@@ -55,6 +56,10 @@ class SpectralCurve(ABC):
     @abstractmethod
     def w_slope(self, p: Array, distance: Array) -> Array:
         """dw/dp."""
+
+    @abstractmethod
+    def w_curvature(self, p: Array, distance: Array) -> Array:
+        """d²w/dp²."""
 
     @abstractmethod
     def w_gap(self, p: Array, distance: Array) -> Array:
@@ -69,6 +74,10 @@ class SpectralCurve(ABC):
         """dlog s/dp."""
 
     @abstractmethod
+    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
+        """d²log s/dp²."""
+
+    @abstractmethod
     def potential_argument(self, p: Array, distance: Array) -> Array:
         """Im(Λ − log s) on the closed upper half-plane, where Λ = ∫ w dlog s from p = 0; 0 on (0, p_end)."""
 
@@ -80,24 +89,53 @@ class SpectralCurve(ABC):
         """
 
     @abstractmethod
-    def critical_parameters(self) -> Array:
-        """Parameters at which dλ/dp = 0, real and complex, possibly with spurious ones."""
+    def critical_roots(self, p: Array, distance: Array) -> Array:
+        """Zeros of dlog λ/dp in a variable y, for p and p_end − p given as polynomials in y, highest power first."""
 
-    def point(self, p: Array, distance: Array) -> CurvePoint:
-        """w, the margins a − w and dlog λ/dp at p."""
+    def critical_points(self) -> tuple[Array, Array]:
+        """p and p_end − p at all zeros of dlog λ/dp, real and complex. (laws.edges)
+
+        Roots of a polynomial are accurate where its variable is small. Two small scales occur: near p_end when widths
+        nearly agree, and near 0 when γ_K is small; so both centres are used, each for the roots nearer to it, and
+        Newton steps on dlog λ/dp itself finish.
+        """
+        end = self.p_end
+        from_zero = end * self.critical_roots(np.array([end, 0.0]), np.array([-end, end]))
+        from_end = end * self.critical_roots(np.array([-end, end]), np.array([end, 0.0]))
+        outer = from_zero[np.abs(from_zero) <= np.abs(end - from_zero)]
+        inner = from_end[np.abs(from_end) < np.abs(end - from_end)]
+        p = np.concatenate([outer, end - inner]).astype(complex)
+        distance = np.concatenate([end - outer, inner]).astype(complex)
+        centred = np.arange(p.size) < outer.size
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                step = self.log_ridge_and_slope(p, distance)[1] / self.log_curvature(p, distance)
+                small = np.abs(step) < 1e-3 * np.minimum(np.abs(p), np.abs(distance))
+                step = np.where(small, step, 0.0)
+                p = np.where(centred, p - step, end - (distance + step))
+                distance = np.where(centred, end - p, distance + step)
+        return p, distance
+
+    def log_curvature(self, p: Array, distance: Array) -> Array:
+        """d²log λ/dp²."""
         margins = self._margins(p, distance)
-        slope = -self.w_slope(p, distance) * (1 / margins).sum(0) - self.scale_log_slope(p, distance)
-        return CurvePoint(self.w(p, distance), margins, slope)
+        slope = self.w_slope(p, distance)
+        bend = self.w_curvature(p, distance) * (1 / margins).sum(0) + slope * slope * (1 / margins**2).sum(0)
+        return -bend - self.scale_log_curvature(p, distance)
 
     def _margins(self, p: Array, distance: Array) -> Array:
-        spare = np.array([a - self.w_max for a in self.widths])
-        return self.w_gap(p, distance) + spare.reshape((-1,) + (1,) * p.ndim)
+        return self.w_gap(p, distance) + self._spare.reshape((-1,) + (1,) * p.ndim)
 
     def log_ridge(self, p: Array, distance: Array) -> Array:
         """log λ(p); for complex p the imaginary part is right up to a multiple of 2π."""
-        widths = np.array(self.widths).reshape((-1,) + (1,) * p.ndim)
-        logs = np.log(self._margins(p, distance) / widths).sum(0)
-        return self.log_constant + logs - self.log_scale(p, distance)
+        return self._log_factor + _log_product(self._margins(p, distance)) - self.log_scale(p, distance)
+
+    def log_ridge_and_slope(self, p: Array, distance: Array) -> tuple[Array, Array]:
+        """log λ(p), as above, and dlog λ/dp."""
+        margins = self._margins(p, distance)
+        value = self._log_factor + _log_product(margins) - self.log_scale(p, distance)
+        slope = -self.w_slope(p, distance) * (1 / margins).sum(0) - self.scale_log_slope(p, distance)
+        return value, slope
 
     def upper_mass(self, p: Array, distance: Array) -> Array:
         """ν((x, ∞)) at the parameter of x from above, by the logarithmic potential. (laws.cdf)

@@ -26,7 +26,6 @@ class RealRoot:
     distance: Array
     w: Array
     gap: Array
-    slope: Array  # dw/dλ
     residual: float
     steps: int
     status: str
@@ -44,10 +43,12 @@ def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_steps: int
     steps = 0
     while True:
         steps += 1
-        share, rest = 1 / (1 + np.exp(-tau)), 1 / (1 + np.exp(tau))
+        small = np.exp(-np.abs(tau))
+        small, large = small / (1 + small), 1 / (1 + small)
+        share, rest = np.where(tau > 0, large, small), np.where(tau > 0, small, large)
         p, distance = curve.p_end * share, curve.p_end * rest
-        error = curve.log_ridge(p, distance) - target
-        slope = curve.point(p, distance).log_slope * p * rest
+        value, slope_in_p = curve.log_ridge_and_slope(p, distance)
+        error, slope = value - target, slope_in_p * p * rest
         low, high = np.where(error > 0, tau, low), np.where(error < 0, tau, high)
         step = -error / slope
         unfinished = (np.abs(error) > tolerance) & (np.abs(step) > 4 * _EPS * (1 + np.abs(tau)))
@@ -62,15 +63,12 @@ def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_steps: int
         proposal = tau + step
         inside = (proposal > low) & (proposal < high)
         tau = np.where(unfinished, np.where(inside, proposal, (low + high) / 2), tau)
-    point = curve.point(p, distance)
-    slope_in_ridge = curve.w_slope(p, distance) / (point.log_slope * ridge)
     return RealRoot(
         tau,
         p,
         distance,
-        point.w,
+        curve.w(p, distance),
         curve.w_gap(p, distance),
-        slope_in_ridge,
         float(np.abs(error).max(initial=0)),
         steps,
         "converged: the residual is at rounding level and the root is bracketed",

@@ -1,0 +1,182 @@
+"""The physical branch on the spectrum itself, at many points: a proved net of nodes, then one Newton solve for all.
+
+The rim Im L = −π of (laws.branch) above one interval of the support is covered by discs in each of which the branch is
+the only root:
+
+* Koebe discs around nodes, each node reached from its neighbour by a proved step;
+* at an edge L_e, where the branch is univalent in σ = √(L − L_e), one disc |σ| < √R, R the distance from L_e to the
+  next singularity, which covers all points next to the edge, however close;
+* where the support starts at 0 and g widths meet, the branch is univalent in σ = λ^{1/g}: one disc covers all small x.
+
+(laws.axis)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .continuation import (
+    NEWTON_TOLERANCE,
+    STEP,
+    TOUCHING,
+    UNPROVED_STEP,
+    ComplexRoot,
+    continue_to_angle,
+    evaluate,
+    newton,
+    polish,
+)
+from .critical import PINCH, CriticalValues
+from .curve import Array, SpectralCurve
+from .support import Edge, Interval
+
+_RIM = -1j * np.pi
+_OFF_AXIS = 1e-9  # sin Im τ of a real parameter, up to rounding
+
+
+@dataclass(frozen=True)
+class _EdgeDisc:
+    """The disc at an edge: τ ≈ τ_e + slope·σ, σ = √|log x − log x_e|, for |log x − log x_e| ≤ reach."""
+
+    log_x: float
+    tau: complex
+    slope: complex
+    reach: float
+    bound: float  # radius of the uniqueness disc in τ
+    skipped: float  # points closer than this need no proof: the edge itself, or a point where two intervals touch
+
+
+@dataclass(frozen=True)
+class _ZeroDisc:
+    """The disc at x = 0: p_end − p ≈ p_end · exp((log λ − shift)/order) for log x ≤ log_reach."""
+
+    order: int
+    shift: float
+    log_reach: float
+
+
+@dataclass
+class AxisNet:
+    """Discs that cover one interval of the support of a curve."""
+
+    curve: SpectralCurve
+    interval: Interval
+    critical: CriticalValues
+    _logs: NDArray[np.float64] = field(init=False)
+    _tau: NDArray[np.complex128] = field(init=False)
+
+    def __post_init__(self) -> None:
+        low = -np.inf if self.interval.low is None else self.interval.low.log_x
+        self._nearby = self.critical.inside(low, self.interval.high.log_x)
+        self._step = UNPROVED_STEP if self.curve.unique_above else STEP
+        self._high = self._edge_disc(self.interval.high)
+        self._low = None if self.interval.low is None else self._edge_disc(self.interval.low)
+        self._zero = self._zero_disc() if self._low is None else None
+        right = self._high.log_x - max(self._high.reach, self._high.skipped)
+        if self._low is not None:
+            left = self._low.log_x + max(self._low.reach, self._low.skipped)
+        else:
+            left = self._zero.log_reach if self._zero is not None else -np.inf
+        self._walk(min(left, right), right)
+
+    def _edge_disc(self, edge: Edge) -> _EdgeDisc:
+        curve, distance = self.curve, np.array(edge.distance, dtype=complex)
+        p = curve.p_end - distance
+        stretch = p * (distance / curve.p_end)  # dp/dτ
+        curvature = complex(curve.log_curvature(p, distance) * stretch * stretch)
+        tau = complex(np.log(p / distance))
+        if tau.imag < 0:
+            tau = tau.conjugate()
+        log_x = edge.log_x
+        radius = float(self._nearby.without(log_x).radius(np.array([log_x + _RIM]))[0])
+        side = -1 if edge is self.interval.high else 1  # the interior lies at log x_e + side·σ²
+        slope = complex(np.sqrt(2 * side / curvature + 0j))
+        if (tau + 1e-3 * slope).imag < 0 or (tau.imag > 1 and slope.imag > 0):
+            slope = -slope
+        if edge.pinched:
+            return _EdgeDisc(log_x, tau, 0j, 0.0, 0.0, 30 * PINCH)
+        return _EdgeDisc(log_x, tau, slope, self._step**2 * radius, abs(slope) * np.sqrt(radius) / 4, TOUCHING)
+
+    def _zero_disc(self) -> _ZeroDisc:
+        curve = self.curve
+        order = sum(width == curve.w_max for width in curve.widths)
+        if curve.p_end == 1 and order == 1 and curve.unique_above:
+            order = 2  # compound law of total rate one
+        tiny = np.array(1e-10)
+        distance = curve.p_end * tiny
+        shift = float(curve.log_ridge(curve.p_end - distance, distance)) - order * float(np.log(tiny))
+        nearest = self._nearby.lowest()
+        return _ZeroDisc(order, shift, nearest + order * float(np.log(self._step)))
+
+    def _walk(self, left: float, right: float) -> None:
+        """Nodes from the middle of [left, right] outwards to both ends, every step proved."""
+        middle = (left + right) / 2
+        start = continue_to_angle(self.curve, np.array([middle]), np.array([-np.pi]), self.critical).tau[0]
+        logs, tau = np.array([middle, middle]), np.array([start, start])
+        ends, direction = np.array([left, right]), np.array([-1.0, 1.0])
+        all_logs, all_tau = [logs[:1]], [tau[:1]]
+        walking = np.array([True, True])
+        while walking.any():
+            rows = np.flatnonzero(walking)
+            here = logs[rows] + _RIM
+            radius = self._nearby.radius(here)
+            stride = np.minimum(self._step * radius, np.abs(ends[rows] - logs[rows]))
+            target = here + direction[rows] * stride
+            slope = 1 / evaluate(self.curve, tau[rows], here)[1]
+            bound = radius * np.abs(slope) / 4
+            found, _ = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
+            found = self._proved(found, tau[rows], bound, target)
+            logs[rows], tau[rows] = target.real, found
+            all_logs.append(target.real)
+            all_tau.append(found)
+            walking[rows] = np.abs(ends[rows] - target.real) > 0
+        flat = np.concatenate(all_logs)
+        order = np.argsort(flat)
+        self._logs, self._tau = flat[order], np.concatenate(all_tau)[order]
+        self._slope = 1 / evaluate(self.curve, self._tau, self._logs + _RIM)[1]
+        self._bound = self._nearby.radius(self._logs + _RIM) * np.abs(self._slope) / 4
+
+    def _proved(self, found: Array, centre: Array, bound: Array, target: Array) -> Array:
+        """``found`` where it is the only root of its disc; elsewhere the branch by the longer way along |λ| = x."""
+        if self.curve.unique_above:
+            good = (np.sin(found.imag) > _OFF_AXIS) & (np.abs(found.imag - np.pi / 2) < np.pi / 2)
+        else:
+            good = np.abs(found - centre) <= bound
+        rows = np.flatnonzero(~(good | np.isinf(bound)))
+        if rows.size:
+            logs = target.real[rows]
+            found[rows] = continue_to_angle(self.curve, logs, np.full(logs.shape, -np.pi), self.critical).tau
+        return found
+
+    def solve(self, logs: NDArray[np.float64]) -> ComplexRoot:
+        """The branch at x = exp(logs), inside the interval."""
+        node = np.clip(np.searchsorted(self._logs, logs), 1, max(self._logs.size - 1, 1))
+        node = np.minimum(node, self._logs.size - 1)
+        node -= (node > 0) & (logs - self._logs[node - 1] < self._logs[node] - logs)
+        centre, bound = self._tau[node], self._bound[node]
+        guess = centre + self._slope[node] * (logs - self._logs[node])
+        touching = np.zeros(logs.shape, dtype=bool)
+        for disc in (self._low, self._high):
+            if disc is not None:
+                offset = np.abs(logs - disc.log_x)
+                near = offset < disc.reach
+                centre, bound = np.where(near, disc.tau, centre), np.where(near, disc.bound, bound)
+                guess = np.where(near, disc.tau + disc.slope * np.sqrt(offset), guess)
+                bound = np.where(offset < disc.skipped, np.inf, bound)
+                touching |= near & (offset < disc.skipped)  # nearer than rounding: the expansion is the answer
+        if self._zero is not None:
+            near = logs < self._zero.log_reach
+            share = np.exp((logs[near] + _RIM - self._zero.shift) / self._zero.order)
+            guess[near] = -np.log(share)
+            centre, bound = np.where(near, guess, centre), np.where(near, 1.0, bound)
+        target = logs + _RIM
+        tau, _ = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
+        tau = self._proved(tau, centre, bound, target)
+        tau, residual = polish(self.curve, tau, target)
+        tau = np.where(touching, guess, tau)
+        return ComplexRoot.at(
+            self.curve, tau, residual, self._logs.size, "converged: every point lies in a disc where the root is unique"
+        )

@@ -1,0 +1,125 @@
+"""Bad input: a ValueError of one line that names the value and the rule, before any work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rmt_attention import laws
+from rmt_attention.laws import SpectralLaw, attention_law, compound_poisson_law
+
+NAN, INF = float("nan"), float("inf")
+GOOD: dict[str, dict[str, float]] = {
+    "attention_law": {"beta": 1.0, "heads": 4, "gamma_key": 0.5},
+    "values_law": {"beta": 1.0, "heads": 4, "gamma_key": 0.5, "gamma_value": 0.5},
+    "output_law": {"beta": 1.0, "heads": 4, "gamma_key": 0.5, "gamma_value": 0.5, "gamma_out": 2.0},
+    "tied_values_law": {"beta": 1.0, "heads": 4, "gamma_key": 0.5},
+    "tied_output_law": {"beta": 1.0, "heads": 4, "gamma_key": 0.5, "gamma_out": 2.0},
+}
+
+
+def _refused(call: Callable[[], Any], *parts: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        call()
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in parts:
+        assert part in message, message
+
+
+@pytest.mark.parametrize("function", GOOD)
+@pytest.mark.parametrize("value", [0, -1.0, NAN, INF, True, "2", None])
+def test_every_ratio_must_be_a_finite_positive_number(function: str, value: Any) -> None:
+    for name in GOOD[function]:
+        call = getattr(laws, function)
+        _refused(lambda call=call, name=name: call(**{**GOOD[function], name: value}), f"{name}={value!r}", "> 0")
+
+
+@pytest.mark.parametrize("function", GOOD)
+def test_a_beta_whose_exponential_overflows_is_refused(function: str) -> None:
+    _refused(lambda: getattr(laws, function)(**{**GOOD[function], "beta": 26.7}), "beta=26.7", "overflow", "26.6")
+    assert np.isfinite(getattr(laws, function)(**{**GOOD[function], "beta": 26.5}).mean)
+
+
+@pytest.mark.parametrize("function", GOOD)
+@pytest.mark.parametrize("beta", [1e-100, 1e-200])
+def test_a_beta_whose_powers_underflow_is_refused(function: str, beta: float) -> None:
+    _refused(lambda: getattr(laws, function)(**{**GOOD[function], "beta": beta}), f"beta={beta}", "underflow")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (([], 1.0), ("jumps",)),
+        (([0.0], 1.0), ("jumps", "zero")),
+        (([-1.0, 2.0], 1.0), ("jumps=-1.0", "≥ 0")),
+        (([NAN], 1.0), ("jumps=nan",)),
+        (([1.0], 0.0), ("rate=0.0", "> 0")),
+        (([1.0], NAN), ("rate=nan", "> 0")),
+        (([1.0, 2.0], 1.0, [0.5, 0.6]), ("weights", "1.1", "sum to 1")),
+        (([1.0, 2.0], 1.0, [1.0]), ("weights", "1 given for 2 jumps")),
+        (([1.0, 2.0], 1.0, [1.5, -0.5]), ("weights=-0.5", "≥ 0")),
+        (([1.0, 2.0], 1.0, [1.0, NAN]), ("weights=nan",)),
+        (([1.0, 0.0], 1.0, [0.0, 1.0]), ("jumps", "zero")),
+        (([1.0, INF], 1.0), ("jumps=inf",)),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_jumps_and_weights_are_checked(arguments: tuple[Any, ...], parts: tuple[str, ...]) -> None:
+    _refused(lambda: compound_poisson_law(*arguments), *parts)
+
+
+@pytest.fixture(scope="module")
+def law() -> SpectralLaw:
+    return attention_law(1.0, 4, 0.5)
+
+
+@pytest.mark.parametrize("k", [-1, 61, 0.5, NAN, INF, True, "2", None])
+def test_the_order_of_a_moment_is_an_integer_in_range(law: SpectralLaw, k: Any) -> None:
+    _refused(lambda: law.moment(k), f"k={k!r}", "integer from 0 to 60")
+
+
+def test_the_order_of_a_moment_may_be_a_numpy_integer(law: SpectralLaw) -> None:
+    assert law.moment(2) == law.moment(np.int64(2)) == law.moment(np.uint8(2))
+
+
+@pytest.mark.parametrize("method", ["density", "cdf", "degrees_of_freedom", "cauchy"])
+def test_nan_is_refused_wherever_it_stands(law: SpectralLaw, method: str) -> None:
+    for value in (NAN, [1.0, NAN], np.array([[1.0, 2.0], [NAN, 1.0]])):
+        _refused(lambda value=value: getattr(law, method)(value), "nan", "must")
+
+
+def test_a_negative_ridge_is_refused_by_value(law: SpectralLaw) -> None:
+    _refused(lambda: law.degrees_of_freedom([0.1, -1e-9]), "ridge=-1e-09", "≥ 0")
+    _refused(lambda: law.degrees_of_freedom(-INF), "ridge=-inf", "≥ 0")
+
+
+def test_the_cauchy_transform_at_zero_is_refused_with_a_hint(law: SpectralLaw) -> None:
+    _refused(lambda: law.cauchy([1.0, 0.0]), "z=0", "degrees_of_freedom")
+
+
+@pytest.mark.parametrize("factor", [0, -2.0, NAN, INF])
+def test_a_scale_is_a_finite_positive_number(law: SpectralLaw, factor: float) -> None:
+    _refused(lambda: law.scaled(factor), f"factor={factor!r}", "> 0")
+
+
+def test_far_away_arguments_are_answered_without_warning(law: SpectralLaw) -> None:
+    # Warnings are errors in this suite. w ~ m/λ far out, w → 1 − atom close in.
+    assert float(law.degrees_of_freedom(1e300)) == pytest.approx(law.mean * 1e-300, rel=1e-12, abs=0)
+    assert float(law.degrees_of_freedom(1e-300)) == pytest.approx(1, abs=1e-15)
+    assert float(law.degrees_of_freedom(np.finfo(float).max)) < 1e-307
+    assert float(law.degrees_of_freedom(5e-324)) == pytest.approx(1, abs=1e-15)
+    for z in (1e300, -1e300, 1e300j):
+        assert complex(law.cauchy(z) * z) == pytest.approx(1, rel=1e-12, abs=0)
+    assert complex(law.cauchy(INF)) == 0
+    assert float(law.cdf(1e300)) == 1
+    assert float(law.density(1e300)) == 0
+
+
+def test_messages_say_one_thing_in_one_line() -> None:
+    with pytest.raises(ValueError, match=re.escape("gamma_key=-0.5: must be a finite number > 0")):
+        attention_law(1.0, 4, -0.5)

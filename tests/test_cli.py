@@ -1,0 +1,370 @@
+"""The command line: exit codes, one-line refusals, whole files. Seed 0."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rmt_attention import AttentionLayer, ConvergenceError, GaussianInputs, Head, __version__, cli
+from rmt_attention.experiments.verify import verify
+from rmt_attention.presets import PRESETS
+
+SMALL = ("--n-tokens", "48", "--d-model", "48", "--heads", "4", "--d-key", "12")
+LAYER = AttentionLayer(48, 48, heads=4)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Outcome]:
+    """Runs the entry point in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["rmt-attention", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return Outcome(int(stop.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+def _process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    entry = [sys.executable, "-c", "from rmt_attention.cli import main; main()"]
+    return subprocess.run([*entry, *arguments], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
+
+
+# What holds ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_small_layer_holds_and_prints_a_table(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    result = run("verify", *SMALL)
+    assert (result.code, result.err) == (0, "")
+    for text in ("n=48", "γ_K=1", "relative W1", "w(λ)", "threshold", "all 6 checks held", "10 draws, seed 0"):
+        assert text in result.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_is_that_of_the_library(run: Callable[..., Outcome]) -> None:
+    found = json.loads(run("verify", *SMALL, "--json", "-").out)
+    assert found == json.loads(json.dumps(verify(LAYER).to_dict()))
+    assert found["schema"] == 1
+    assert found["kind"] == "verify"
+
+
+def test_files_are_written_and_named(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    result = run("verify", *SMALL, "--json", "report.json", "--plot", "report.png", "--seed", "7", "--workers", "2")
+    assert result.code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.png"]
+    assert "written: report.json, report.png" in result.out
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert (report["seed"], report["draws"]) == ([7], 10)
+    assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_on_stdout_is_all_of_stdout(tmp_path: Path) -> None:
+    result = _process("verify", *SMALL, "--json", "-", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["holds"] is True
+
+
+def test_every_field_of_the_layer_has_a_flag(run: Callable[..., Outcome]) -> None:
+    flags = (
+        "--n-tokens 40 --d-model 50 --heads 4 --d-key 6 --d-value 6 --d-out 30 --beta 0.5 --query-groups 0,0,1,2"
+        " --output-groups 2 --kv-groups 2 --key-value-correlation 0.6 --inputs gaussian --draws 2 --json -"
+    )
+    report = json.loads(run("verify", *flags.split()).out)
+    assert AttentionLayer.from_dict(report["layer"]) == AttentionLayer(
+        40,
+        50,
+        heads=4,
+        d_key=6,
+        d_value=6,
+        d_out=30,
+        beta=0.5,
+        query_groups=(0, 0, 1, 2),
+        output_groups=2,
+        kv_groups=2,
+        key_value_correlation=0.6,
+        inputs=GaussianInputs(),
+    )
+    report = json.loads(run("verify", *SMALL, "--key-groups", "2", "--value-groups", "1", "--json", "-").out)
+    assert AttentionLayer.from_dict(report["layer"]) == LAYER.replace(key_groups=2, value_groups=1)
+
+
+def test_a_layer_without_a_law_is_compared_and_says_so(run: Callable[..., Outcome]) -> None:
+    result = run("verify", *SMALL, "--inputs", "gaussian")
+    assert result.code in (0, 1)
+    assert "law      none: inputs=GaussianInputs()" in result.out
+    assert "w(λ)" not in result.out
+    assert json.loads(run("verify", *SMALL, "--inputs", "gaussian", "--json", "-").out)["law"] is None
+
+
+def test_the_default_layer_is_bert_base(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Outcome]) -> None:
+    seen: dict[str, object] = {}
+
+    def spy(layer: AttentionLayer, **options: object) -> object:
+        seen.update(options, layer=layer)
+        raise ValueError("seen")
+
+    monkeypatch.setattr(cli, "verify", spy)
+    for arguments, layer in {
+        (): AttentionLayer.from_preset("BERT-base"),
+        ("--preset", "falcon-7b"): AttentionLayer.from_preset("Falcon-7B"),
+        ("--preset", "Falcon-7B", "--kv-groups", "71"): AttentionLayer.from_preset("Falcon-7B", kv_groups=71),
+        ("--beta", "0.5"): AttentionLayer.from_preset("BERT-base", beta=0.5),
+    }.items():
+        assert run("verify", *arguments).err == "rmt-attention: seen\n"
+        assert (seen["layer"], seen["replicates"], seen["seed"], seen["workers"]) == (layer, 10, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        LAYER,
+        LAYER.replace(kv_groups=2, beta=0.5),
+        LAYER.replace(inputs=GaussianInputs()),
+        AttentionLayer(32, 40, heads=(Head(4, 6, 0.5), Head(8, 2, 1.0)), d_out=20),
+    ],
+)
+def test_a_layer_file_is_read(run: Callable[..., Outcome], tmp_path: Path, layer: AttentionLayer) -> None:
+    (tmp_path / "layer.toml").write_text(layer.to_toml(), encoding="utf-8")
+    result = run("verify", "--layer", "layer.toml", "--draws", "2", "--json", "-")
+    assert AttentionLayer.from_dict(json.loads(result.out)["layer"]) == layer
+
+
+def test_flags_override_fields_of_the_layer_file(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "layer.toml").write_text(LAYER.replace(kv_groups=2).to_toml(), encoding="utf-8")
+    flags = ("--beta", "0.5", "--kv-groups", "1", "--d-out", "24")
+    report = json.loads(run("verify", "--layer", "layer.toml", *flags, "--draws", "2", "--json", "-").out)
+    assert AttentionLayer.from_dict(report["layer"]) == LAYER.replace(kv_groups=1, beta=0.5, d_out=24)
+
+
+def test_the_version_is_printed(run: Callable[..., Outcome]) -> None:
+    assert run("--version") == Outcome(0, f"{__version__}\n", "")
+
+
+def test_help_names_the_presets_and_the_exit_codes(run: Callable[..., Outcome]) -> None:
+    text = " ".join(run("verify", "--help").out.replace("│", " ").split())
+    assert all(name.split()[0] in text for name in PRESETS)
+    assert "0 held" in " ".join(run("--help").out.split())
+
+
+# Bad input: one line, exit code 2, nothing written -------------------------------------------------------------------
+
+BAD: dict[str, tuple[tuple[str, ...], str]] = {
+    "tied widths differ": (
+        ("--key-value-correlation", "1", "--d-key", "32", "--d-value", "16"),
+        "d_value=16, d_key=32",
+    ),
+    "correlation above 1": (("--key-value-correlation", "1.5"), "key_value_correlation=1.5"),
+    "correlation nan": (("--key-value-correlation", "nan"), "key_value_correlation=nan"),
+    "groups do not divide": (("--kv-groups", "5"), "kv_groups=5: must divide the number of heads, 12"),
+    "groups zero": (("--output-groups", "0"), "output_groups=0"),
+    "groups of another number of heads": (("--key-groups", "0,1"), "key_groups=[0, 1]: names 2 heads"),
+    "groups not numbers": (("--query-groups", "a,b"), "query_groups='a,b'"),
+    "kv with key groups": (("--kv-groups", "2", "--key-groups", "2"), "key_groups=2"),
+    "no tokens": (("--n-tokens", "0"), "n_tokens=0"),
+    "one token": (("--n-tokens", "1"), "n_tokens=1"),
+    "negative tokens": (("--n-tokens", "-3"), "n_tokens=-3"),
+    "no width": (("--d-model", "0"), "d_model=0"),
+    "no heads": (("--heads", "0"), "heads=0"),
+    "no key width": (("--d-key", "0"), "d_key=0"),
+    "negative value width": (("--d-value", "-1"), "d_value=-1"),
+    "no output": (("--d-out", "0"), "d_out=0"),
+    "heads do not divide": (("--layer", "undivided.toml"), "heads=7: must divide d_model=768"),
+    "more tokens than width": (("--n-tokens", "1000"), "n_tokens=1000: must be ≤ d_model=768"),
+    "beta nan": (("--beta", "nan"), "beta=nan"),
+    "beta negative": (("--beta", "-1"), "beta=-1.0"),
+    "beta zero": (("--beta", "0"), "beta=0.0"),
+    "beta infinite": (("--beta", "inf"), "beta=inf"),
+    "beta overflows": (("--beta", "27"), "beta=27.0: exp(beta²) overflows"),
+    "beta underflows": (("--beta", "1e-150"), "beta=1e-150"),
+    "unknown preset": (("--preset", "GPT-5"), "preset='GPT-5'"),
+    "unknown inputs": (("--inputs", "uniform"), "inputs="),
+    "one draw": (("--draws", "1"), "replicates=1"),
+    "negative seed": (("--seed", "-1"), "seed=-1"),
+    "no workers": (("--workers", "0"), "workers=0"),
+    "too small to halve": (("--d-key", "1"), "every width must be ≥ 2"),
+    "no such folder": (("--json", "nowhere/report.json"), "nowhere"),
+    "plot in no folder": (("--plot", "nowhere/report.png"), "nowhere"),
+    "json is a folder": (("--json", "folder"), "folder"),
+    "plot is a folder": (("--plot", "folder.png"), "folder.png"),
+    "plot of no format": (("--plot", "report.gif"), "plot='report.gif'"),
+    "json beside a bad plot": (("--json", "report.json", "--plot", "report"), "plot='report'"),
+    "no such layer": (("--layer", "nowhere.toml"), "nowhere.toml"),
+    "layer is a folder": (("--layer", "folder"), "folder"),
+    "preset and layer": (("--layer", "good.toml", "--preset", "BERT-base"), "preset='BERT-base'"),
+    "not toml": (("--layer", "not.toml"), "layer: not a valid TOML document"),
+    "not text": (("--layer", "binary.toml"), ""),
+    "unknown field": (("--layer", "unknown.toml"), "widht=3: no such field"),
+    "missing field": (("--layer", "missing.toml"), "missing"),
+    "field of another type": (("--layer", "text.toml"), "d_key='wide'"),
+    "inputs of another type": (("--layer", "inputs.toml"), "inputs=3"),
+    "heads of another type": (("--layer", "heads.toml"), "heads=[1, 2]"),
+    "not a number": (("--n-tokens", "many"), "--n-tokens"),
+    "unknown option": (("--n-token", "5"), "--n-token"),
+    "option without a value": (("--beta",), "--beta"),
+    "extra argument": (("BERT-base",), "BERT-base"),
+}
+
+FILES = {
+    "good.toml": LAYER.to_toml().encode(),
+    "not.toml": b"n_tokens = ",
+    "binary.toml": b"\xff\xfe\x00",
+    "unknown.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\nwidht = 3\n",
+    "missing.toml": b"heads = 4\n",
+    "text.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\nd_key = 'wide'\n",
+    "inputs.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\ninputs = 3\n",
+    "undivided.toml": b"n_tokens = 512\nd_model = 768\nheads = 7\n",
+    "heads.toml": b"n_tokens = 32\nd_model = 32\nheads = [1, 2]\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_line_with_exit_code_2_quickly_and_writes_nothing(
+    run: Callable[..., Outcome], tmp_path: Path, name: str
+) -> None:
+    for file, content in FILES.items():
+        (tmp_path / file).write_bytes(content)
+    for folder in ("folder", "folder.png"):
+        (tmp_path / folder).mkdir()
+    before = sorted(tmp_path.iterdir())
+    arguments, named = BAD[name]
+    start = time.perf_counter()
+    result = run("verify", *arguments)
+    assert time.perf_counter() - start < 2
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert result.err.endswith("\n")
+    assert named in result.err
+    assert "Traceback" not in result.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_bad_input_is_refused_by_the_installed_entry_point_too(tmp_path: Path) -> None:
+    result = _process("verify", "--beta", "-1", cwd=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+
+
+def test_an_unknown_command_is_bad_input(run: Callable[..., Outcome]) -> None:
+    result = run("varify")
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert "varify" in result.err
+
+
+def test_a_path_without_permission_is_bad_input(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # also where tests run as root
+    result = run("verify", *SMALL, "--json", "report.json")
+    assert result.code == 2
+    assert result.err == "rmt-attention: path='report.json': not writable\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+# A failed check ------------------------------------------------------------------------------------------------------
+
+
+def test_a_failed_check_exits_with_1_and_still_reports(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    """β = 2 at n = 48 is far from the limit: 2β² = 8 is above log n = 3.9, where θ1 stops averaging over a row."""
+    result = run("verify", *SMALL, "--beta", "2", "--json", "report.json")
+    assert (result.code, result.err) == (1, "")
+    assert "FAILED" in result.out
+    assert "checks FAILED" in result.out
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert report["holds"] is False
+    failed = sum(not check["holds"] for check in report["checks"])
+    assert f"{failed} of {len(report['checks'])} checks FAILED" in result.out
+
+
+def test_a_failed_check_exits_with_1_as_a_process(tmp_path: Path) -> None:
+    assert _process("verify", *SMALL, "--beta", "2", cwd=tmp_path).returncode == 1
+
+
+# What could not finish -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "traceback"),
+    [
+        (ConvergenceError("not converged after 200 steps"), False),
+        (RuntimeError("a bug"), True),
+        (TypeError("a bug"), True),
+        (AssertionError("a bug"), True),
+        (KeyError("a bug"), True),
+        (ZeroDivisionError("a bug"), True),
+        (MemoryError("too large"), True),
+        (np.linalg.LinAlgError("Eigenvalues did not converge"), None),
+        (KeyboardInterrupt(), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_could_not_finish_exits_with_3_and_writes_nothing(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: BaseException, traceback: bool
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "verify", fail)
+    result = run("verify", *SMALL, "--json", "report.json", "--plot", "report.png")
+    assert result.code == 3
+    assert result.out == ""
+    if traceback is not None:
+        assert ("Traceback" in result.err) == traceback
+    if traceback is False:
+        assert result.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no space"), KeyboardInterrupt()], ids=["error", "interrupt"])
+def test_a_figure_that_fails_leaves_no_file_of_any_kind(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: BaseException
+) -> None:
+    from matplotlib.figure import Figure
+
+    def half_way(self: Figure, stream: object, **_: object) -> None:
+        stream.write(b"\x89PNG")  # type: ignore[attr-defined]
+        raise error
+
+    monkeypatch.setattr(Figure, "savefig", half_way)
+    result = run("verify", *SMALL, "--json", "report.json", "--plot", "report.png")
+    assert result.code == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_that_json_cannot_hold_do_not_stop_the_report(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    """d_key ≤ 2β² has an infinite second-order outlier bias."""
+    narrow = (*SMALL, "--d-key", "2")
+    assert run("verify", *narrow).code in (0, 1)
+    assert run("verify", *narrow, "--json", "report.json").code in (0, 1)
+    json.loads((tmp_path / "report.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+
+
+def test_a_reader_that_goes_away_is_not_a_failed_check(tmp_path: Path) -> None:
+    """Exit code 1 is kept for checks; `rmt-attention verify … | head -1` is not one."""
+    entry = [sys.executable, "-c", "from rmt_attention.cli import main; main()"]
+    process = subprocess.Popen(
+        [*entry, "verify", *SMALL, "--json", "-"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stderr.read()  # type: ignore[union-attr]
+    process.stderr.close()  # type: ignore[union-attr]
+    assert process.wait(60) not in (1, 2)
