@@ -246,7 +246,7 @@ def _extrapolation_check(model: str, full: Comparison, half: Comparison, layer: 
             worst, worst_bound = abs(limit.value), allowed
     origin = f"draws at n = {layer.n_tokens}, {half_n}; worst of {count} ridges"
     if share:
-        origin += f"; {100 * share:.0f} % for next order"
+        origin += f", + {100 * share:.0f} %"
     return Check(f"{model} to law, |w(λ) difference| at n → ∞", worst, worst_bound, origin)
 
 
