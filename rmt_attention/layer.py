@@ -3,50 +3,19 @@
 from __future__ import annotations
 
 import math
-import operator
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .equations.temperature import score_variance_excess
+from .heads import Groups, Head, group_assignment, positive_integer
 from .inputs import Inputs, Orthonormal, inputs_from_dict, inputs_to_dict
 from .presets import preset_fields
 
 __all__ = ["AttentionLayer", "Head"]
 
-Groups = int | Sequence[int] | None
 _GROUP_FIELDS = ("query_groups", "key_groups", "value_groups", "output_groups")
-
-
-def _positive_integer(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = 0
-    if isinstance(value, bool) or number < 1:
-        raise ValueError(f"{name}={value!r}: must be an integer ≥ 1")
-    return number
-
-
-SMALLEST_BETA = 1e-6
-
-
-def _inverse_temperature(name: str, value: Any) -> float:
-    try:
-        beta = float(value)
-    except (TypeError, ValueError):
-        beta = math.nan
-    if isinstance(value, bool) or not beta > 0 or math.isinf(beta):
-        raise ValueError(
-            f"{name}={value!r}: must be a finite number > 0"
-            " (at 0 every softmax row is uniform and the centred output is exactly zero)"
-        )
-    if beta * beta >= 709:
-        raise ValueError(f"{name}={value!r}: exp({name}²) overflows double precision; must be below 26.6")
-    if beta < SMALLEST_BETA:
-        raise ValueError(f"{name}={value!r}: must be ≥ {SMALLEST_BETA:g}; {name}⁴ would underflow beside 1")
-    return beta
 
 
 def layer_fields(text: str) -> dict[str, Any]:
@@ -55,39 +24,6 @@ def layer_fields(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"layer: not a valid TOML document: {error}") from None
-
-
-@dataclass(frozen=True)
-class Head:
-    """Widths and inverse temperature of one head: scores are Q Kᵀ/√d_key, weights softmax(beta · scores)."""
-
-    d_key: int
-    d_value: int
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "d_key", _positive_integer("d_key", self.d_key))
-        object.__setattr__(self, "d_value", _positive_integer("d_value", self.d_value))
-        object.__setattr__(self, "beta", _inverse_temperature("beta", self.beta))
-
-
-def _group_assignment(name: str, groups: Groups, n_heads: int) -> tuple[int, ...]:
-    """Matrix used by each head, named by the first head that uses it."""
-    if groups is None:
-        return tuple(range(n_heads))
-    if isinstance(groups, Sequence):
-        try:
-            labels = [operator.index(label) for label in groups]
-        except TypeError:
-            raise ValueError(f"{name}={groups!r}: a sequence must name a matrix by an integer for each head") from None
-        if len(labels) != n_heads:
-            raise ValueError(f"{name}={groups!r}: names {len(labels)} heads, the layer has {n_heads}")
-        return tuple(labels.index(label) for label in labels)
-    distinct = _positive_integer(name, groups)
-    if n_heads % distinct:
-        raise ValueError(f"{name}={groups!r}: must divide the number of heads, {n_heads}")
-    size = n_heads // distinct
-    return tuple(head - head % size for head in range(n_heads))
 
 
 @dataclass(frozen=True, init=False)
@@ -166,8 +102,8 @@ class AttentionLayer:
         key_value_correlation: float = 0.0,
         inputs: Inputs | None = None,
     ) -> None:
-        n_tokens = _positive_integer("n_tokens", n_tokens)
-        d_model = _positive_integer("d_model", d_model)
+        n_tokens = positive_integer("n_tokens", n_tokens)
+        d_model = positive_integer("d_model", d_model)
         if n_tokens < 2:
             raise ValueError(f"n_tokens={n_tokens}: must be ≥ 2 (one token attends only to itself)")
         if isinstance(heads, Sequence):
@@ -179,13 +115,13 @@ class AttentionLayer:
             for name, given in (("key_groups", key_groups), ("value_groups", value_groups)):
                 if given is not None:
                     raise ValueError(f"{name}={given!r}: must be absent when kv_groups={kv_groups!r} is given")
-            _group_assignment("kv_groups", kv_groups, n_heads)
+            group_assignment("kv_groups", kv_groups, n_heads)
             key_groups = value_groups = kv_groups
         if key_value_correlation and value_groups is None:
             value_groups = key_groups
         given_groups = (query_groups, key_groups, value_groups, output_groups)
         groups = {
-            name: _group_assignment(name, given, n_heads)
+            name: group_assignment(name, given, n_heads)
             for name, given in zip(_GROUP_FIELDS, given_groups, strict=True)
         }
         inputs = Orthonormal() if inputs is None else inputs
@@ -194,7 +130,7 @@ class AttentionLayer:
             "n_tokens": n_tokens,
             "d_model": d_model,
             "heads": resolved,
-            "d_out": d_model if d_out is None else _positive_integer("d_out", d_out),
+            "d_out": d_model if d_out is None else positive_integer("d_out", d_out),
             **groups,
             "key_value_correlation": key_value_correlation,
             "inputs": inputs,
@@ -220,7 +156,7 @@ class AttentionLayer:
     def _identical_heads(
         heads: int, d_model: int, d_key: int | None, d_value: int | None, beta: float
     ) -> tuple[Head, ...]:
-        n_heads = _positive_integer("heads", heads)
+        n_heads = positive_integer("heads", heads)
         if d_key is None:
             if d_model % n_heads:
                 raise ValueError(f"heads={n_heads}: must divide d_model={d_model} when d_key is not given")

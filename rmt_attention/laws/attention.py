@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..equations.temperature import score_variance_excess
+from ..heads import inverse_temperature
 from ..spectra import check_numbers
 from .curves import CompoundCurve, IndependentCurve, TiedCurve
 from .spectral_law import SpectralLaw
@@ -32,10 +33,8 @@ def _positive(**values: Any) -> None:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < math.inf:
             raise ValueError(f"{name}={value!r}: must be a finite number > 0")
-        if name == "beta" and value * value >= 709:
-            raise ValueError(f"beta={value!r}: exp(beta²) overflows double precision; must be below 26.6")
-        if name == "beta" and value < 1e-6:
-            raise ValueError(f"beta={value!r}: must be ≥ 1e-06; beta⁴ would underflow beside 1")
+        if name == "beta":
+            inverse_temperature(name, value)
 
 
 def _independent(name: str, constant: float, beta: float, gamma_key: float, widths: tuple[float, ...]) -> SpectralLaw:

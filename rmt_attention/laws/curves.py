@@ -10,7 +10,7 @@ import numpy as np
 
 from ..equations import compound, independent, tied
 from ..solvers.bisection import bisect
-from ..solvers.curve import Array, SpectralCurve, argument_above, argument_below
+from ..solvers.curve import Array, RationalCurve, SpectralCurve, argument_above, argument_below
 
 
 def _critical_roots(
@@ -43,7 +43,7 @@ _NEGLIGIBLE = 1e-30
 _NEGLIGIBLE_Q = 1e-16
 
 
-class IndependentCurve(SpectralCurve):
+class IndependentCurve(RationalCurve):
     """Values independent of keys: C ∏ (1 − w/a)/v with w = (1−c)v + cv/(1 + cv/t). (laws.independent-lambda)"""
 
     def __init__(self, log_constant: float, widths: Sequence[float], fraction: float, noise: float, gamma_key: float):
@@ -95,7 +95,7 @@ class IndependentCurve(SpectralCurve):
         return _critical_roots(margins, multiplicity, (slope, denominator), (np.ones(1), v))
 
 
-class TiedCurve(SpectralCurve):
+class TiedCurve(RationalCurve):
     """Values equal to keys: C ∏ (1 − w/a)/s(q), w = hq(k − (1+a)q)/(1−q²), s Koebe's function. (laws.tied-lambda)
 
     ``widths`` must contain h and γ_K.
@@ -234,9 +234,6 @@ class CompoundCurve(SpectralCurve):
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
         jumps, rates = self._shape
         return (rates * jumps ** np.arange(1, order + 1)[:, None]).sum(1), self.widths
-
-    def critical_roots(self, p: Array, distance: Array) -> Array:
-        raise NotImplementedError
 
     def critical_points(self) -> tuple[Array, Array]:
         """Real zeros of dλ/dv: Σ rates (y/(y − ω))² = 1 at ω = −1/v (Silverstein and Choi 1995). (laws.edges)

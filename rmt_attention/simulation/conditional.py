@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from ..equations.temperature import score_variance_excess
 from ..layer import AttentionLayer
 from .projections import Matrix, Projections
-from .sampling import output_weights_rank
+from .rank import output_weights_rank
 from .streams import SeedKey
 
 

@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import overload
 
 import numpy as np
-from scipy.linalg import blas, eigvalsh
 from threadpoolctl import threadpool_limits
 
 from ..layer import AttentionLayer
 from ..spectra import EmpiricalLaw, SpectrumSample
+from .gram import Columns, Sum
 from .models import HeadModels, check_model
 from .projections import Matrix, Projections
+from .rank import matrix_rank
 from .streams import SeedKey, seed_key
 
 OBSERVABLES: tuple[str, ...] = ("attention", "values", "output", "head-average")
@@ -32,106 +33,17 @@ def check_observable(observable: str) -> None:
 # One replicate -------------------------------------------------------------------------------------------------------
 
 
-class _Columns:
-    """Z Zᵀ for Z = [Z_1, …, Z_h] given block by block: Z itself while it is no larger than n × n, else its Gram."""
-
-    def __init__(self, n: int, columns: int) -> None:
-        self._concatenate = columns <= n
-        self._matrix = np.zeros((n, columns if self._concatenate else n), order="F")
-        self._filled = 0
-
-    def add(self, block: Matrix) -> None:
-        if self._concatenate:
-            self._matrix[:, self._filled : self._filled + block.shape[1]] = block
-            self._filled += block.shape[1]
-        else:
-            # block.T is in Fortran order without a copy
-            self._matrix = blas.dsyrk(1.0, block.T, 1.0, self._matrix, trans=1, lower=1, overwrite_c=1)
-
-    def squared_singular_values(self, rank: int) -> Matrix:
-        if self._concatenate:
-            return squared_singular_values(self._matrix, rank)
-        return _eigenvalues(self._matrix, self._matrix.shape[0], rank)
-
-
-class _Sum:
-    """Σ_r A_r B_r, accumulated in place."""
-
-    def __init__(self, n: int, columns: int) -> None:
-        self.matrix = np.zeros((n, columns), order="F")
-
-    def add(self, left: Matrix, right: Matrix, factor: float) -> None:
-        self.matrix = blas.dgemm(factor, left.T, right.T, beta=1.0, c=self.matrix, trans_a=1, trans_b=1, overwrite_c=1)
-
-    def add_matrix(self, block: Matrix) -> None:
-        self.matrix += block
-
-    def squared_singular_values(self, rank: int) -> Matrix:
-        return squared_singular_values(self.matrix, rank)
-
-
-def squared_singular_values(matrix: Matrix, rank: int) -> Matrix:
-    """The n eigenvalues of M Mᵀ (n × m), ascending, from the Gram matrix of the smaller side; n − rank exact zeros."""
-    n, m = matrix.shape
-    source = np.asfortranarray(matrix)
-    gram = blas.dsyrk(1.0, source, trans=int(m < n), lower=1)
-    return _eigenvalues(gram, n, rank)
-
-
-def _eigenvalues(gram: Matrix, n: int, rank: int) -> Matrix:
-    if not np.isfinite(gram).all():
-        return np.full(n, np.nan)
-    values = eigvalsh(gram, lower=True, overwrite_a=True, check_finite=False)
-    result = np.zeros(n)
-    kept = min(rank, values.size)
-    if kept:
-        result[n - kept :] = np.maximum(values[values.size - kept :], 0.0)
-    return result
-
-
-def matrix_rank(layer: AttentionLayer, observable: str, model: str, centered: bool) -> int:
-    """Rank that the dimensions and the sharing allow; reached almost surely.
-
-    A centred softmax matrix has (A − P)1 = 0, so that it and the values it acts on have rank at most n − 1. Heads with
-    the same queries and keys have one attention matrix, except in the Gaussian models, where each has its own noise:
-    together they give at most its rank, and heads that share output weights at most the rank of those.
-    """
-    n = layer.n_tokens
-    attention = n - 1 if model == "softmax" and centered else n
-    if observable == "head-average":
-        return attention
-    by_attention: dict[object, dict[int, int]] = {}
-    for index, head in enumerate(layer.heads):
-        own = index if model.startswith("gaussian") else (layer.query_groups[index], layer.key_groups[index], head.beta)
-        width = min(head.d_value, layer.d_model, attention)
-        by_attention.setdefault(own, {})[layer.value_groups[index]] = width
-    if observable == "attention":
-        return min(n, len(by_attention) * attention)
-    seen = sum(min(attention, layer.d_model, sum(widths.values())) for widths in by_attention.values())
-    if observable == "values":
-        return min(n, seen)
-    return min(n, seen, layer.d_out, output_weights_rank(layer, attention))
-
-
-def output_weights_rank(layer: AttentionLayer, tokens: int) -> int:
-    """Σ over distinct output weights of the rank that the values before them allow; values have ``tokens`` rows."""
-    by_output: dict[int, dict[int, int]] = {}
-    for head, values, output in zip(layer.heads, layer.value_groups, layer.output_groups, strict=True):
-        by_output.setdefault(output, {})[values] = min(head.d_value, layer.d_model, tokens)
-    return sum(min(layer.heads[output].d_value, sum(widths.values())) for output, widths in by_output.items())
-
-
 def _pass_over_heads(
     layer: AttentionLayer, observable: str, models: Sequence[str], centered: bool, projections: Projections
-) -> dict[str, _Columns | _Sum]:
+) -> dict[str, Columns | Sum]:
     n, h = layer.n_tokens, layer.n_heads
     if observable == "output":
-        sums = {model: _Sum(n, layer.d_out) for model in models}
+        sums = {model: Sum(n, layer.d_out) for model in models}
     elif observable == "head-average":
-        sums = {model: _Sum(n, n) for model in models}
+        sums = {model: Sum(n, n) for model in models}
     else:
         width = sum(head.d_value for head in layer.heads) if observable == "values" else h * n
-        columns = {model: _Columns(n, width) for model in models}
+        columns = {model: Columns(n, width) for model in models}
     for index in range(h):
         head = HeadModels(projections, index)
         weights = projections.output_weights(index) if observable == "output" else None
@@ -322,7 +234,7 @@ def sample_features(
     with threadpool_limits(1):
         projections = Projections(layer, seed_key(seed), int(replicate))
         accumulated = _pass_over_heads(layer, "output", (model,), centered, projections)[model]
-    assert isinstance(accumulated, _Sum)
+    assert isinstance(accumulated, Sum)
     return np.ascontiguousarray(accumulated.matrix)
 
 
@@ -334,7 +246,7 @@ def output_with_common_row(layer: AttentionLayer, key: SeedKey, replicate: int) 
         row = np.zeros(layer.d_out)
         for index in range(layer.n_heads):
             row += projections.head(index).value.mean(axis=0) @ projections.output_weights(index)
-    assert isinstance(accumulated, _Sum)
+    assert isinstance(accumulated, Sum)
     return np.ascontiguousarray(accumulated.matrix), row
 
 

@@ -89,32 +89,8 @@ class SpectralCurve(ABC):
         """
 
     @abstractmethod
-    def critical_roots(self, p: Array, distance: Array) -> Array:
-        """Zeros of dlog λ/dp in a variable y, for p and p_end − p given as polynomials in y, highest power first."""
-
     def critical_points(self) -> tuple[Array, Array]:
-        """p and p_end − p at all zeros of dlog λ/dp, real and complex. (laws.edges)
-
-        Roots of a polynomial are accurate where its variable is small. Two small scales occur: near p_end when widths
-        nearly agree, and near 0 when γ_K is small; so both centres are used, each for the roots nearer to it, and
-        Newton steps on dlog λ/dp itself finish.
-        """
-        end = self.p_end
-        from_zero = end * self.critical_roots(np.array([end, 0.0]), np.array([-end, end]))
-        from_end = end * self.critical_roots(np.array([-end, end]), np.array([end, 0.0]))
-        outer = from_zero[np.abs(from_zero) <= np.abs(end - from_zero)]
-        inner = from_end[np.abs(from_end) < np.abs(end - from_end)]
-        p = np.concatenate([outer, end - inner]).astype(complex)
-        distance = np.concatenate([end - outer, inner]).astype(complex)
-        centred = np.arange(p.size) < outer.size
-        with np.errstate(all="ignore"):
-            for _ in range(3):
-                step = self.log_ridge_and_slope(p, distance)[1] / self.log_curvature(p, distance)
-                small = np.abs(step) < 1e-3 * np.minimum(np.abs(p), np.abs(distance))
-                step = np.where(small, step, 0.0)
-                p = np.where(centred, p - step, end - (distance + step))
-                distance = np.where(centred, end - p, distance + step)
-        return p, distance
+        """p and p_end − p at the zeros of dlog λ/dp, real and (except where unique_above) complex. (laws.edges)"""
 
     def log_curvature(self, p: Array, distance: Array) -> Array:
         """d²log λ/dp²."""
@@ -147,3 +123,35 @@ class SpectralCurve(ABC):
         for a, margin in zip(self.widths, self._margins(p, distance), strict=True):
             imaginary = imaginary - w.imag + (1 - a) * argument_below(margin)
         return (imaginary + self.potential_argument(p, distance)) / np.pi
+
+
+class RationalCurve(SpectralCurve):
+    """A curve whose critical points are the roots of one polynomial of moderate degree."""
+
+    @abstractmethod
+    def critical_roots(self, p: Array, distance: Array) -> Array:
+        """Zeros of dlog λ/dp in a variable y, for p and p_end − p given as polynomials in y, highest power first."""
+
+    def critical_points(self) -> tuple[Array, Array]:
+        """All zeros of dlog λ/dp, real and complex. (laws.edges)
+
+        Roots of a polynomial are accurate where its variable is small. Two small scales occur: near p_end when widths
+        nearly agree, and near 0 when γ_K is small; so both centres are used, each for the roots nearer to it, and
+        Newton steps on dlog λ/dp itself finish.
+        """
+        end = self.p_end
+        from_zero = end * self.critical_roots(np.array([end, 0.0]), np.array([-end, end]))
+        from_end = end * self.critical_roots(np.array([-end, end]), np.array([end, 0.0]))
+        outer = from_zero[np.abs(from_zero) <= np.abs(end - from_zero)]
+        inner = from_end[np.abs(from_end) < np.abs(end - from_end)]
+        p = np.concatenate([outer, end - inner]).astype(complex)
+        distance = np.concatenate([end - outer, inner]).astype(complex)
+        centred = np.arange(p.size) < outer.size
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                step = self.log_ridge_and_slope(p, distance)[1] / self.log_curvature(p, distance)
+                small = np.abs(step) < 1e-3 * np.minimum(np.abs(p), np.abs(distance))
+                step = np.where(small, step, 0.0)
+                p = np.where(centred, p - step, end - (distance + step))
+                distance = np.where(centred, end - p, distance + step)
+        return p, distance
