@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import math
@@ -21,8 +22,10 @@ from rich.table import Table
 
 from . import __version__
 from .errors import ConvergenceError
-from .experiments.verify import FALSE_ALARM, VerifyReport, verify
+from .experiments.verify import VerifyReport, describe_sharing, verify
+from .experiments.verify_checks import FAILED, FALSE_ALARM, UNDECIDED
 from .files import check_writable, write_whole
+from .inputs import inputs_to_dict
 from .layer import AttentionLayer, layer_fields
 from .presets import PRESETS, preset_fields
 from .spectra import Estimate
@@ -35,17 +38,22 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Random-matrix theory of multi-head self-attention. Exit codes: 0 held, 1 a check failed, 2 bad input,"
-    " 3 could not finish.",
+    " 3 could not finish or decide.",
 )
 
 
 def main() -> None:
     """Entry point; an unexpected error exits with 3, never with 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Greek letters still gets its answer
     try:
         code = app(standalone_mode=False)
     except Exception as error:
         if hasattr(error, "format_message"):  # the command line itself was wrong
-            print(f"rmt-attention: {_usage_message(error)}", file=sys.stderr)
+            message = _usage_message(error)
+            if message:
+                print(f"rmt-attention: {message}", file=sys.stderr)
             sys.exit(BAD_INPUT)
         traceback.print_exc()
         sys.exit(NOT_FINISHED)
@@ -78,6 +86,9 @@ def _one_line_errors() -> Iterator[None]:
         # The reader went away, as in a pipe to head: nothing to report, and nothing more to write at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(HELD) from None
+    except MemoryError as error:
+        print(f"rmt-attention: the layer does not fit in memory: {error}", file=sys.stderr)
+        raise typer.Exit(NOT_FINISHED) from None
     except (ConvergenceError, np.linalg.LinAlgError) as error:
         print(f"rmt-attention: {error}", file=sys.stderr)
         raise typer.Exit(NOT_FINISHED) from None
@@ -179,6 +190,8 @@ def verify_command(
             check_figure_path(plot)
         if json_file not in (None, "-"):
             check_writable(json_file)
+            if plot is not None and plot.resolve() == Path(json_file).resolve():
+                raise ValueError(f"json={json_file!r}: must differ from plot, which is the same file")
         with _progress() as report_progress:
             report = verify(description, replicates=draws, seed=seed, workers=workers, progress=report_progress)
         if plot is not None:
@@ -194,7 +207,7 @@ def verify_command(
                 with write_whole(json_file) as stream:
                     stream.write(text.encode())
             _print_report(report, [str(path) for path in (json_file, plot) if path is not None])
-    raise typer.Exit(HELD if report.holds else CHECK_FAILED)
+    raise typer.Exit({FAILED: CHECK_FAILED, UNDECIDED: NOT_FINISHED}.get(report.verdict, HELD))
 
 
 @contextmanager
@@ -226,14 +239,20 @@ def _interval(estimate: Estimate, factor: float = 1.0, digits: int = 4) -> str:
 
 
 def _print_report(report: VerifyReport, written: list[str]) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, markup=False)
+    with console.capture() as captured:
+        _describe(console, report, written)
+    sys.stdout.write("\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n")
+
+
+def _describe(console: Console, report: VerifyReport, written: list[str]) -> None:
     layer = report.layer
     sample = report.samples["softmax"]
     head = layer.heads[0]
     sizes = f"d_key={head.d_key} d_value={head.d_value} β={head.beta:g}" if layer.has_equal_heads else "unequal"
     console.print(
         f"layer    n={layer.n_tokens} d={layer.d_model} h={layer.n_heads} {sizes} d_out={layer.d_out}"
-        f" {_sharing(layer)}, {type(layer.inputs).__name__} inputs"
+        f" {describe_sharing(layer)}, {inputs_to_dict(layer.inputs)['kind']} inputs"
     )
     console.print(
         f"ratios   γ_K={layer.gamma_key:.4g} γ_V={layer.gamma_value:.4g} γ_O={layer.gamma_out:.4g};"
@@ -280,36 +299,19 @@ def _print_report(report: VerifyReport, written: list[str]) -> None:
     for column in ("", "value", "threshold", "", "threshold from"):
         checks.add_column(column, justify="right" if column in ("value", "threshold") else "left")
     for check in report.checks:
-        verdict = "held" if check.holds else "FAILED"
         threshold = f"{check.threshold:.5f}" if math.isfinite(check.threshold) else "∞"
-        checks.add_row(check.name, f"{check.value:.5f}", threshold, verdict, check.origin)
+        checks.add_row(check.name, f"{check.value:.5f}", threshold, check.verdict, check.origin)
     console.print()
     console.print(checks)
     console.print(
         f"draws: Student-t interval over draws, false-alarm probability {FALSE_ALARM:g} a check; n → ∞: linear in 1/n;"
         "\n+ %: of the difference at full size, for terms beyond 1/n (fourth moment of the softmax entries over n)"
     )
-    failed = sum(not check.holds for check in report.checks)
+    counts = {name: sum(check.verdict == name for check in report.checks) for name in (FAILED, UNDECIDED)}
+    notes = [f"{count} of {len(report.checks)} checks {name}" for name, count in counts.items() if count]
+    if counts[UNDECIDED]:
+        notes[-1] += " (more draws would decide)"
     console.print()
-    console.print(
-        f"all {len(report.checks)} checks held" if not failed else f"{failed} of {len(report.checks)} checks FAILED"
-    )
+    console.print("; ".join(notes) or f"all {len(report.checks)} checks held")
     if written:
         console.print(f"written: {', '.join(written)}")
-
-
-def _sharing(layer: AttentionLayer) -> str:
-    kinds = [
-        f"{name} matrices: {len(set(groups))}"
-        for name, groups in (
-            ("query", layer.query_groups),
-            ("key", layer.key_groups),
-            ("value", layer.value_groups),
-            ("output", layer.output_groups),
-        )
-        if len(set(groups)) < layer.n_heads
-    ]
-    if layer.key_value_correlation:
-        tied = layer.key_value_correlation == 1
-        kinds.append("value = key" if tied else f"value–key correlation {layer.key_value_correlation:g}")
-    return ", ".join(kinds) or "nothing shared"

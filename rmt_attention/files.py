@@ -13,8 +13,12 @@ from typing import BinaryIO
 @contextmanager
 def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file beside ``path`` and rename it there when the block ends without error."""
-    target = Path(path)
+    target = Path(path).resolve()  # through a link, to the file it names
     check_writable(target)
+    if target.exists() and not target.is_file():  # a device or pipe has no other content to protect
+        with target.open("wb") as device:
+            yield device
+        return
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,26 +19,26 @@ def positive_integer(name: str, value: Any) -> int:
         number = 0
     if isinstance(value, bool) or number < 1:
         raise ValueError(f"{name}={value!r}: must be an integer ≥ 1")
+    if number > _LARGEST_WIDTH:
+        raise ValueError(f"{name}={value!r}: must be at most {_LARGEST_WIDTH}")
     return number
 
 
-SMALLEST_BETA = 1e-6
+SMALLEST_BETA, LARGEST_BETA = 1e-6, 26.0
+_LARGEST_WIDTH = 2**31 - 1
 
 
 def inverse_temperature(name: str, value: Any) -> float:
-    try:
-        beta = float(value)
-    except (TypeError, ValueError):
-        beta = math.nan
-    if isinstance(value, bool) or not beta > 0 or math.isinf(beta):
+    beta = float(value) if not isinstance(value, bool) and isinstance(value, numbers.Real) else math.nan
+    if not beta > 0 or math.isinf(beta):
         raise ValueError(
             f"{name}={value!r}: must be a finite number > 0"
             " (at 0 every softmax row is uniform and the centred output is exactly zero)"
         )
-    if beta * beta >= 709:
-        raise ValueError(f"{name}={value!r}: exp({name}²) overflows double precision; must be below 26.6")
+    if beta > LARGEST_BETA:
+        raise ValueError(f"{name}={value!r}: must be at most {LARGEST_BETA:g}; spectra of size exp({name}²) overflow")
     if beta < SMALLEST_BETA:
-        raise ValueError(f"{name}={value!r}: must be ≥ {SMALLEST_BETA:g}; {name}⁴ would underflow beside 1")
+        raise ValueError(f"{name}={value!r}: must be ≥ {SMALLEST_BETA:g}; spectra of size {name}² are lost to rounding")
     return beta
 
 

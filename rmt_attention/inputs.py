@@ -41,9 +41,9 @@ def inputs_to_dict(inputs: Inputs) -> dict[str, Any]:
     raise ValueError(f"inputs={inputs!r}: must be one of {', '.join(k.__name__ + '()' for k in _KINDS.values())}")
 
 
-def inputs_from_dict(data: Mapping[str, Any]) -> Inputs:
-    """Inverse of :func:`inputs_to_dict`."""
-    kind = data.get("kind") if isinstance(data, Mapping) and len(data) == 1 else None
+def inputs_from_dict(data: Mapping[str, Any] | str) -> Inputs:
+    """Inverse of :func:`inputs_to_dict`; a plain name will do."""
+    kind = data.get("kind") if isinstance(data, Mapping) and len(data) == 1 else data
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"inputs={data!r}: must be {{'kind': name}} with name one of {', '.join(_KINDS)}")
+        raise ValueError(f"inputs={data!r}: must be {{'kind': name}} or name, one of {', '.join(_KINDS)}")
     return _KINDS[kind]()

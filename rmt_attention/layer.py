@@ -44,7 +44,8 @@ class AttentionLayer:
         Per-head query/key width (default d_model // heads, which must divide), per-head value width (default d_key),
         output width (default d_model).
     beta : float
-        Inverse temperature, > 0. β = 0 is refused: softmax is then exactly uniform and the centred output exactly 0.
+        Inverse temperature, 1e-6 ≤ β ≤ 26; default 1. β = 0 is refused: softmax is then exactly uniform and the
+        centred output exactly 0.
     query_groups, key_groups, value_groups, output_groups : int or sequence of int, optional
         Number of distinct matrices, consecutive heads sharing one, or a sequence naming each head's matrix.
         Default: every head its own. kv_groups sets key_groups and value_groups together (GQA; 1 is MQA).
@@ -308,6 +309,8 @@ class AttentionLayer:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AttentionLayer:
         """Build a layer from plain data: the constructor's arguments, heads and inputs as dicts."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"data={data!r}: must be a mapping of field names to values")
         allowed = {f.name for f in fields(cls)} | {"d_key", "d_value", "beta", "kv_groups"}
         arguments = dict(data)
         for name in arguments:
@@ -325,7 +328,7 @@ class AttentionLayer:
                 ) from None
         if "inputs" in arguments:
             inputs = arguments["inputs"]
-            arguments["inputs"] = inputs_from_dict({"kind": inputs} if isinstance(inputs, str) else inputs)
+            arguments["inputs"] = inputs_from_dict(inputs)
         return cls(**arguments)
 
     def to_toml(self) -> str:
@@ -351,3 +354,9 @@ class AttentionLayer:
         Source: Hayase and Karakida (2026), table D.2, who take widths and head counts from the models' papers.
         """
         return cls(**{**preset_fields(name), **changes})
+
+
+def check_layer(layer: Any) -> None:
+    """ValueError unless the argument is a layer."""
+    if not isinstance(layer, AttentionLayer):
+        raise ValueError(f"layer={layer!r}: must be an AttentionLayer")

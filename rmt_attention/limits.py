@@ -15,7 +15,7 @@ from .laws import (
     tied_values_law,
     values_law,
 )
-from .layer import AttentionLayer
+from .layer import AttentionLayer, check_layer
 from .simulation.conditional import row_covariance_eigenvalues
 from .simulation.sampling import check_observable
 from .simulation.streams import seed_key
@@ -61,11 +61,12 @@ def limit_law(layer: AttentionLayer, observable: str = "output") -> SpectralLaw:
     >>> print(f"{limit_law(layer).mean:.6f}")
     2.577423
     """
+    check_layer(layer)
     check_observable(observable)
     if not isinstance(layer.inputs, Orthonormal):
         raise _refuse("inputs", layer.inputs, "tokens that are not orthonormal")
     if not layer.has_equal_heads:
-        raise _refuse("heads", tuple(sorted(set(layer.heads), key=repr)), "heads of different widths or β")
+        raise _refuse("heads", tuple(dict.fromkeys(layer.heads)), "heads of different widths or β")
     every_own = tuple(range(layer.n_heads))
     if layer.query_groups != every_own:
         raise _refuse("query_groups", layer.query_groups, "queries shared across heads")
@@ -109,6 +110,7 @@ def conditional_law(
     -----
     Hayase and Karakida (2026), theorem 3.1. Cost: one eigenvalue problem of size d_out.
     """
+    check_layer(layer)
     if not isinstance(layer.inputs, Orthonormal):
         raise _refuse("inputs", layer.inputs, "tokens that are not orthonormal")
     if layer.query_groups != tuple(range(layer.n_heads)):

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .compare import Comparison
 from .files import check_writable, write_whole
@@ -80,7 +80,13 @@ def plot_law(law: SpectralLaw, ax: Axes | None = None, *, label: str = "limiting
         ax.plot(x, x * law.density(x), label=label + _atom_text(law.atoms), **options)
         label = "_continued"
     _label_axes(ax)
+    ax.set_ylim(bottom=0)
     return ax
+
+
+def default_bins(count: int) -> int:
+    """Number of bins for a histogram of so many eigenvalues: √count, from 8 to 60."""
+    return int(np.clip(math.sqrt(count), 8, 60))
 
 
 def plot_spectrum(
@@ -88,19 +94,26 @@ def plot_spectrum(
     ax: Axes | None = None,
     *,
     low: float | None = None,
-    bins: int = 60,
+    bins: int | ArrayLike | None = None,
     label: str | None = None,
     **style: Any,
 ) -> Axes:
     """Histogram of a sample in log x, heights normalised by ALL n eigenvalues of all draws.
 
-    Exact zeros are not binned: their share is named in the legend as an atom.
+    Exact zeros are not binned: their share is named in the legend as an atom. ``bins`` is a number of bins from ``low``
+    up, or their edges; by default their number follows the number of eigenvalues.
     """
     ax = new_figure().add_subplot() if ax is None else ax
     pooled = sample.pooled()
     nonzero = pooled.eigenvalues[pooled.zeros :]
-    low = float(nonzero[nonzero > 0].min()) if low is None else low
-    edges = np.geomspace(low, float(nonzero.max()) * 1.0001, bins + 1)
+    if bins is None or np.ndim(bins) == 0:
+        start = float(nonzero[nonzero > 0].min()) if low is None else low
+        if not start > 0:
+            raise ValueError(f"low={low!r}: must be > 0, the axis is logarithmic")
+        count = default_bins(nonzero.size) if bins is None else int(np.asarray(bins))
+        edges = np.geomspace(start, float(nonzero.max()) * 1.0001, count + 1)
+    else:
+        edges = np.asarray(bins, dtype=float)
     histogram = pooled.histogram(edges)
     width = np.diff(np.log(edges))
     heights = histogram.heights * np.diff(edges) / width  # share per unit of log x
@@ -142,6 +155,6 @@ def _atom_text(atoms: tuple[Atom, ...]) -> str:
 
 def _label_axes(ax: Axes) -> None:
     ax.set_xscale("log")
-    ax.set_xlabel("squared singular value x of the centred matrix (all n eigenvalues count)")
+    ax.set_xlabel("squared singular value x (all n counted)")
     ax.set_ylabel("x · density  (share per unit of ln x)")
     ax.xaxis.set_minor_formatter(NullFormatter())

@@ -132,6 +132,9 @@ class EmpiricalLaw:
     def __len__(self) -> int:
         return self.eigenvalues.size
 
+    def __repr__(self) -> str:
+        return f"<EmpiricalLaw of {len(self)} eigenvalues, {self.zeros} exact zeros: mean {self.mean:.6g}>"
+
     @property
     def mean(self) -> float:
         """First moment."""
@@ -208,6 +211,10 @@ class SpectrumSample(Sequence[EmpiricalLaw]):
     def __len__(self) -> int:
         return len(self.laws)
 
+    def __repr__(self) -> str:
+        kind = "centred" if self.centered else "uncentred"
+        return f"<SpectrumSample of {len(self)} draws: {kind} {self.observable}, {self.model}, seed {self.seed}>"
+
     @overload
     def __getitem__(self, index: int) -> EmpiricalLaw: ...
     @overload
@@ -253,7 +260,7 @@ class SpectrumSample(Sequence[EmpiricalLaw]):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SpectrumSample:
         """Read a sample written by :meth:`save`."""
-        with open(path, "rb") as stream:
+        with open(os.fspath(path), "rb") as stream:
             try:
                 with zipfile.ZipFile(stream) as archive:
                     header = json.loads(_member(archive, "header").tobytes())

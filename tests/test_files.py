@@ -87,3 +87,16 @@ def test_a_place_without_permission_is_refused_by_path(tmp_path: Path, monkeypat
 def test_checking_writes_nothing(tmp_path: Path) -> None:
     check_writable(tmp_path / "a.bin")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_link_leads_to_the_file_it_names_and_a_device_stays_one(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with write_whole(link) as stream:
+        stream.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    with write_whole("/dev/null") as stream:
+        stream.write(b"gone")
+    assert Path("/dev/null").is_char_device()

@@ -148,7 +148,7 @@ PARTLY_TIED = LAYER.replace(d_value=9, key_value_correlation=0.6)
 
 REFUSED: list[tuple[AttentionLayer, tuple[str, ...], str]] = [
     (LAYER.replace(inputs=GaussianInputs()), OBSERVABLES, "inputs=GaussianInputs()"),
-    (UNEQUAL, OBSERVABLES, "heads=(Head(d_key=9, d_value=10, beta=0.9), Head(d_key=9, d_value=12, beta=0.9))"),
+    (UNEQUAL, OBSERVABLES, "heads=(Head(d_key=9, d_value=12, beta=0.9), Head(d_key=9, d_value=10, beta=0.9))"),
     (TWO_BETAS, OBSERVABLES, "heads=(Head(d_key=9, d_value=12, beta=0.9), Head(d_key=9, d_value=12, beta=1.0))"),
     (LAYER.replace(query_groups=2), OBSERVABLES, "query_groups=(0, 0, 2, 2)"),
     (LAYER.replace(output_groups=2), ("output",), "output_groups=(0, 0, 2, 2)"),

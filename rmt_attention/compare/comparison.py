@@ -74,6 +74,8 @@ def compare(
     W1 = ∫|F − G| dx; for two spectra of n eigenvalues the mean absolute difference of ordered eigenvalues. All n
     eigenvalues count, the largest and the zeros included. Standard errors are over replicates, never over eigenvalues.
     """
+    if not isinstance(sample, SpectrumSample):
+        raise ValueError(f"sample: must be a SpectrumSample, got {type(sample).__name__}")
     if isinstance(reference, SpectrumSample):
         if len(reference) != len(sample):
             raise ValueError(f"reference: has {len(reference)} replicates, the sample has {len(sample)}")
@@ -91,6 +93,8 @@ def compare(
     if ridges is None:
         ridges = scale * np.array(RIDGES_OVER_SCALE)
     penalties = np.atleast_1d(check_numbers("ridges", ridges))
+    if not penalties.size:
+        raise ValueError("ridges=[]: at least one is needed")
     if not (penalties > 0).all():
         raise ValueError(f"ridges={float(penalties.min())!r}: must be > 0")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..layer import AttentionLayer, Head
+from ..layer import AttentionLayer, Head, check_layer
 from ..simulation.sampling import output_with_common_row
 from ..simulation.streams import seed_key
 from ..spectra import Estimate
@@ -55,6 +55,7 @@ def compare_outlier(
     """
     from scipy.sparse.linalg import svds
 
+    check_layer(layer)
     if isinstance(replicates, bool) or not isinstance(replicates, (int, np.integer)) or replicates < 1:
         raise ValueError(f"replicates={replicates!r}: must be an integer ≥ 1")
     key = seed_key(seed)

@@ -1,9 +1,8 @@
 """The main job: softmax against its Gaussian equivalent against the limiting law, for one layer.
 
 What is compared converges only as n grows, so a difference at one size is no failure and a small one no success. The
-same layer is therefore drawn at half size (same ratios, same number of draws): a distance must fall from half size to
-full size, and a difference from the limit must vanish when extrapolated linearly in 1/n, within a Student-t interval of
-stated false-alarm rate. Every threshold comes from these replicates or from a stated bias.
+same layer is therefore drawn at half size (same ratios, same number of draws); verify_checks.py turns both into
+verdicts.
 """
 
 from __future__ import annotations
@@ -13,36 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from ..compare import Comparison, OutlierComparison, compare, compare_outlier
 from ..errors import UnsupportedLayerError
 from ..inputs import Orthonormal
 from ..laws import SpectralLaw
-from ..layer import AttentionLayer, Head
+from ..layer import AttentionLayer, Head, check_layer
 from ..limits import limit_law
 from ..simulation import sample_spectrum
 from ..spectra import Estimate, SpectrumSample
+from .verify_checks import FAILED, HELD, UNDECIDED, Check, fall_checks, limit_check, mean_check, outlier_check
 
 SCHEMA_VERSION = 1
-FALSE_ALARM = 1e-3
-"""Probability that a check built on a Student-t interval fails although nothing is wrong."""
-
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of the verdict: it holds if ``value`` ≤ ``threshold``."""
-
-    name: str
-    value: float
-    threshold: float
-    origin: str
-
-    @property
-    def holds(self) -> bool:
-        return self.value <= self.threshold
 
 
 @dataclass(frozen=True)
@@ -62,9 +44,10 @@ class VerifyReport:
     checks: tuple[Check, ...]
 
     @property
-    def holds(self) -> bool:
-        """Whether every check holds."""
-        return all(check.holds for check in self.checks)
+    def verdict(self) -> str:
+        """ "FAILED" if any check failed, else "undecided" if any is, else "held"."""
+        verdicts = {check.verdict for check in self.checks}
+        return next(name for name in (FAILED, UNDECIDED, HELD) if name in verdicts)
 
     def to_dict(self) -> dict[str, object]:
         """Plain data with a schema version: layers, distances with standard errors, checks, provenance."""
@@ -103,11 +86,11 @@ class VerifyReport:
                     "value": finite(check.value),
                     "threshold": finite(check.threshold),
                     "origin": check.origin,
-                    "holds": check.holds,
+                    "verdict": check.verdict,
                 }
                 for check in self.checks
             ],
-            "holds": self.holds,
+            "verdict": self.verdict,
             "provenance": sample.provenance,
         }
 
@@ -138,6 +121,7 @@ def verify(
     ValueError
         For fewer than two replicates, a layer too small to halve, or arguments that sample_spectrum refuses.
     """
+    check_layer(layer)
     if isinstance(replicates, bool) or not isinstance(replicates, int) or replicates < 2:
         raise ValueError(f"replicates={replicates!r}: must be an integer ≥ 2, intervals come from their spread")
     half = half_size(layer)
@@ -164,15 +148,15 @@ def verify(
     pair = compare(full_samples["softmax"], full_samples["gaussian"], scale=scales[0])
     half_pair = compare(half_samples["softmax"], half_samples["gaussian"], scale=scales[1])
     to_law, half_to_law = {}, {}
-    checks = _shrinking_checks(pair, half_pair, half.n_tokens)
+    checks = fall_checks(pair, half_pair, layer, half.n_tokens)
     if law is not None:
         half_law = limit_law(half)
         for model in models:
             to_law[model] = compare(full_samples[model], law)
             half_to_law[model] = compare(half_samples[model], half_law)
-            checks.append(_extrapolation_check(model, to_law[model], half_to_law[model], layer, half.n_tokens))
-        checks.append(_mean_check(layer, law, to_law["gaussian"]))
-    checks.append(_outlier_check(outlier))
+            checks.append(limit_check(model, to_law[model], half_to_law[model], layer, half.n_tokens))
+        checks.append(mean_check(layer, law, to_law["gaussian"]))
+    checks.append(outlier_check(outlier))
     return VerifyReport(
         layer, half, law, refused, full_samples, pair, half_pair, to_law, half_to_law, outlier, tuple(checks)
     )
@@ -206,81 +190,6 @@ def _scale(layer: AttentionLayer, samples: dict[str, SpectrumSample]) -> float:
     return law.mean if law is not None else samples["gaussian"].estimate(lambda one: one.mean).value
 
 
-def _shrinking_checks(pair: Comparison, half_pair: Comparison, half_n: int) -> list[Check]:
-    origin = f"the same at n = {half_n}"
-    return [
-        Check("softmax to gaussian, relative W1", pair.relative_w1.value, half_pair.relative_w1.value, origin),
-        Check("softmax to gaussian, KS", pair.ks.value, half_pair.ks.value, origin),
-    ]
-
-
-def extrapolate(full: Estimate, half: Estimate, n: int, half_n: int) -> Estimate:
-    """Value at 1/n = 0 of the line through independent estimates at n and half_n, with its standard error."""
-    weight, other = n / (n - half_n), half_n / (n - half_n)
-    error = math.hypot(weight * full.standard_error, other * half.standard_error)
-    return Estimate(weight * full.value - other * half.value, error, min(full.replicates, half.replicates))
-
-
-def next_order(layer: AttentionLayer) -> float:
-    """Relative size of what softmax adds beyond 1/n to its difference from the law: min(1/2, E f⁴/(θ1² n)).
-
-    E f⁴ = e^{6β²} − 4e^{3β²} + 6e^{β²} − 3 is the fourth moment of f(χ) = e^{βχ−β²/2} − 1, whose excess decays only
-    once n is large against E f⁴/θ1² (114 at β = 1, 10⁴ at β = 1.5). The cap keeps a constant difference from passing.
-    (model.exponential)
-    """
-    growth = math.exp(min(layer.theta2, 100.0))
-    fourth = growth**6 - 4 * growth**3 + 6 * growth - 3
-    return min(0.5, fourth / ((growth - 1) ** 2 * layer.n_tokens))
-
-
-def _extrapolation_check(model: str, full: Comparison, half: Comparison, layer: AttentionLayer, half_n: int) -> Check:
-    """Largest |difference of w(λ) from the law| at 1/n → 0, in units of its own bound over all ridges."""
-    count = len(full.degrees_of_freedom)
-    quantile = float(stdtrit(full.ks.replicates - 1, 1 - FALSE_ALARM / (2 * count)))
-    share = next_order(layer) if model == "softmax" else 0.0
-    worst, worst_bound = 0.0, math.inf
-    for row, half_row in zip(full.degrees_of_freedom, half.degrees_of_freedom, strict=True):
-        limit = extrapolate(row.difference, half_row.difference, layer.n_tokens, half_n)
-        allowed = quantile * limit.standard_error + share * abs(row.difference.value)
-        if abs(limit.value) * worst_bound >= worst * allowed:
-            worst, worst_bound = abs(limit.value), allowed
-    origin = f"draws at n = {layer.n_tokens}, {half_n}; worst of {count} ridges"
-    if share:
-        origin += f", + {100 * share:.0f} %"
-    return Check(f"{model} to law, |w(λ) difference| at n → ∞", worst, worst_bound, origin)
-
-
-def exact_mean_factor(layer: AttentionLayer) -> float:
-    """Exact mean of the Gaussian equivalent's output spectrum over the limiting mean.
-
-    1 for values independent of keys; for W^V = W^K the part h θ2/γ_K of the mean carries a factor 1 + 1/n.
-    """
-    if layer.key_value_correlation != 1:
-        return 1.0
-    tied_part = layer.n_heads * layer.theta2 / layer.gamma_key
-    return 1 + tied_part / ((layer.theta1 + tied_part) * layer.n_tokens)
-
-
-def _mean_check(layer: AttentionLayer, law: SpectralLaw, comparison: Comparison) -> Check:
-    difference = comparison.mean_difference
-    exact = law.mean / comparison.scale * (exact_mean_factor(layer) - 1)
-    return Check(
-        "gaussian mean to its exact value, relative",
-        abs(difference.value - exact),
-        difference.half_width(1 - FALSE_ALARM),
-        "draws",
-    )
-
-
-def _outlier_check(outlier: OutlierComparison) -> Check:
-    return Check(
-        "s₁/√d_out to ‖1ᵀ[V]W^O‖/√(n d_out), relative",
-        abs(outlier.relative_difference.value),
-        outlier.expected_bias + outlier.relative_difference.half_width(1 - FALSE_ALARM),
-        f"second-order bias {outlier.expected_bias:.4f} + draws",
-    )
-
-
 def finite(number: float) -> float | None:
     """The number, or None for what JSON cannot hold."""
     return number if math.isfinite(number) else None
@@ -311,3 +220,21 @@ def _plain(comparison: Comparison) -> dict[str, object]:
             for row in comparison.degrees_of_freedom
         ],
     }
+
+
+def describe_sharing(layer: AttentionLayer) -> str:
+    """Which matrices heads share and how values depend on keys, in a few words."""
+    kinds = [
+        f"{name} matrices: {len(set(groups))}"
+        for name, groups in (
+            ("query", layer.query_groups),
+            ("key", layer.key_groups),
+            ("value", layer.value_groups),
+            ("output", layer.output_groups),
+        )
+        if len(set(groups)) < layer.n_heads
+    ]
+    if layer.key_value_correlation:
+        tied = layer.key_value_correlation == 1
+        kinds.append("value = key" if tied else f"value–key correlation {layer.key_value_correlation:g}")
+    return ", ".join(kinds) or "nothing shared"

@@ -113,14 +113,17 @@ class SpectralLaw:
     @cached_property
     def _intervals(self) -> tuple[Interval, ...]:
         intervals = support_intervals(self._curve, self._critical)
-        above = continue_to_angle(
-            self._curve, np.array([intervals[-1].high.log_x + 1]), np.array([-np.pi]), self._critical
+        lowest, highest = intervals[0].low, intervals[-1].high
+        ends = [(highest.log_x + 1, 0.0)] + ([] if lowest is None else [(lowest.log_x - 1, self._curve.w_max)])
+        outside = continue_to_angle(
+            self._curve, np.array([log for log, _ in ends]), np.full(len(ends), -np.pi), self._critical
         )
-        lost = float(self._curve.upper_mass(above.p, above.distance)[0])
-        if abs(lost) > 1e-9:
+        mass = self._curve.upper_mass(outside.p, outside.distance)
+        lost = float(np.abs(mass - [expected for _, expected in ends]).max())
+        if not lost < 1e-9:
             raise ConvergenceError(
-                f"{self.name}: mass {lost:.3g} lies above the largest edge found, {intervals[-1].high.x:.6g};"
-                " the ratios are too extreme for double precision",
+                f"{self.name}: mass {lost:.3g} lies outside the edges found; the ratios are too extreme for double"
+                " precision",
                 result=intervals,
             )
         return intervals

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..layer import AttentionLayer
+from ..layer import AttentionLayer, check_layer
 from ..spectra import EmpiricalLaw, SpectrumSample
 from .gram import Columns, Sum
 from .models import HeadModels, check_model
@@ -164,6 +164,7 @@ def sample_spectrum(
     >>> len(spectra["softmax"]), len(spectra["softmax"][0])
     (3, 64)
     """
+    check_layer(layer)
     check_observable(observable)
     models = (model,) if isinstance(model, str) else tuple(model)
     if not models or len(set(models)) != len(models):
@@ -228,6 +229,7 @@ def sample_features(
 
     It is the matrix whose squared singular values :func:`sample_spectrum` returns for "output" at this replicate.
     """
+    check_layer(layer)
     check_model(model, layer.inputs)
     if isinstance(replicate, bool) or not isinstance(replicate, (int, np.integer)) or replicate < 0:
         raise ValueError(f"replicate={replicate!r}: must be an integer ≥ 0")

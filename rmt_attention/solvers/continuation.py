@@ -27,6 +27,7 @@ from .real_root import solve_ridge
 
 STEP = 0.17  # below 3 − 2√2
 UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
+_LARGEST_RESIDUAL = 1e-10
 _ROUNDING = 4 * np.finfo(float).eps
 TOUCHING = 1e-12  # a point closer to an edge than this, in log x, is the edge itself
 NEWTON_TOLERANCE = 1e-3  # of the disc's radius, along the way; the last point is polished to rounding
@@ -100,9 +101,21 @@ def continue_to_angle(
         )
     end = log_radius + 1j * angle
     tau, residual = polish(curve, tau, end)
+    check_residual(residual, log_radius)
     return ComplexRoot.at(
         curve, tau, residual, steps, "converged: every step stayed inside the disc where the root is unique"
     )
+
+
+def check_residual(residual: NDArray[np.float64], logs: NDArray[np.float64]) -> None:
+    """ConvergenceError unless |log λ(p) − log λ| is at rounding level everywhere."""
+    if residual.size and not residual.max() < _LARGEST_RESIDUAL:
+        worst = int(np.argmax(residual))
+        raise ConvergenceError(
+            f"Newton's iteration at |λ| = {np.exp(logs[worst]):.6g} stopped at a residual of {residual[worst]:.3g};"
+            " the ratios may be too extreme for double precision",
+            result=residual,
+        )
 
 
 def curve_parameters(curve: SpectralCurve, tau: Array) -> tuple[Array, Array]:

@@ -81,8 +81,8 @@ class CriticalValues:
 
     def without(self, log_x: float) -> CriticalValues:
         """All but those at log x itself."""
-        kept = np.abs(self.rim - log_x) > 2 * PINCH
-        ghosts = self.ghosts[np.abs(self.ghosts - log_x) > 2 * PINCH]
+        kept = np.abs(self.rim - log_x) > _AT_RIM
+        ghosts = self.ghosts[np.abs(self.ghosts - log_x) > _AT_RIM]
         return CriticalValues(self.rim[kept], self.rim_distances[kept], self.rim_pinched[kept], ghosts, self.beyond)
 
     def lowest(self) -> float:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .continuation import continue_to_angle
+from .continuation import continue_to_angle, evaluate
 from .critical import PINCH, CriticalValues
 from .curve import SpectralCurve
 
 _PINCH_SCALE = 1e-5  # in log x: where the cube root is looked for, and at a hundredth of it
-_ZERO_DENSITY = 1e-9  # Im w / |w| at the middle of a gap is rounding; in a bulk of relative width δ it is about √δ
+_ROUNDING = 100 * np.finfo(float).eps  # of log λ; it moves τ by that over |dL/dτ|
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def support_intervals(curve: SpectralCurve, critical: CriticalValues) -> tuple[I
     first, last = critical.rim[clusters[:, 0]], critical.rim[clusters[:, 1]]
     middles = np.concatenate([[first[0] - 1], (first[1:] + last[:-1]) / 2])
     root = continue_to_angle(curve, middles, np.full(middles.shape, -np.pi), critical)
-    filled = np.append(root.w_imag > _ZERO_DENSITY * np.abs(root.w), False)
+    rounding = _ROUNDING * (1 + np.abs(middles)) / np.abs(evaluate(curve, root.tau, middles - 1j * np.pi)[1])
+    filled = np.append(np.sin(root.tau.imag) > rounding, False)  # Im τ is 0 or π exactly where p is real
     intervals: list[Interval] = []
     low: Edge | None = None
     for index, (start, stop) in enumerate(clusters):

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from rmt_attention import AttentionLayer, SpectrumSample, laws, limit_law, sample_spectrum
-from rmt_attention.experiments.verify import exact_mean_factor
+from rmt_attention.experiments.verify_checks import exact_mean_factor
 from rmt_attention.laws import SpectralLaw
 
 from ..statistics import FALSE_ALARM, mean

@@ -11,14 +11,17 @@ from scipy.stats import t as student
 
 from rmt_attention import AttentionLayer, Estimate, GaussianInputs, Head, compare, compare_outlier, laws, limit_law
 from rmt_attention.experiments import verify as module
-from rmt_attention.experiments.verify import (
+from rmt_attention.experiments.verify import VerifyReport, half_size, verify
+from rmt_attention.experiments.verify_checks import (
+    FAILED,
     FALSE_ALARM,
-    VerifyReport,
+    HELD,
+    UNDECIDED,
+    Check,
     exact_mean_factor,
     extrapolate,
-    half_size,
     next_order,
-    verify,
+    other_law,
 )
 
 LAYER = AttentionLayer(96, 96, heads=4, d_key=24, d_out=144, beta=0.7)
@@ -100,22 +103,45 @@ def test_extrapolation_uses_the_sizes_it_is_given() -> None:
 
 
 def test_a_check_holds_up_to_its_threshold_and_never_for_nan() -> None:
-    assert module.Check("", 1.0, 1.0, "").holds
-    assert not module.Check("", 1.0 + 1e-12, 1.0, "").holds
-    assert not module.Check("", math.nan, 1.0, "").holds
-    assert not module.Check("", 0.0, math.nan, "").holds
+    assert Check("", 1.0, 1.0, "", True).verdict == HELD
+    assert Check("", 1.0, 1.0, "", False).verdict == UNDECIDED
+    for decisive in (True, False):
+        assert Check("", 1.0 + 1e-12, 1.0, "", decisive).verdict == FAILED
+        assert Check("", math.nan, 1.0, "", decisive).verdict == FAILED
+        assert Check("", 0.0, math.nan, "", decisive).verdict == FAILED
 
 
-def test_every_check_holds_for_an_ordinary_layer(report: VerifyReport) -> None:
-    assert report.holds
+def test_every_check_holds_for_an_ordinary_layer() -> None:
+    report = verify(LAYER, replicates=60)
+    assert report.verdict == HELD
     assert len(report.checks) == 6
     assert len({check.name for check in report.checks}) == 6
 
 
 def test_distances_must_fall_from_half_size_to_full_size(report: VerifyReport) -> None:
-    w1, ks = report.checks[:2]
-    assert (w1.value, w1.threshold) == (report.models.relative_w1.value, report.half_models.relative_w1.value)
-    assert (ks.value, ks.threshold) == (report.models.ks.value, report.half_models.ks.value)
+    for check, name in zip(report.checks[:2], ("relative_w1", "ks"), strict=True):
+        full, half = getattr(report.models, name), getattr(report.half_models, name)
+        error = math.hypot(full.standard_error, half.standard_error)
+        slowest = 0.5**0.25 * half.value + student.ppf(1 - FALSE_ALARM, df=5) * error
+        assert (check.value, check.threshold) == pytest.approx((full.value, slowest), rel=1e-9)
+        assert check.decisive == (full.value + student.ppf(0.95, df=5) * error <= half.value)
+
+
+def test_distances_that_do_not_fall_fail_and_too_few_draws_are_undecided() -> None:
+    """β = 5 saturates W1 and KS at both sizes; two draws cannot tell anything from anything."""
+    saturated = verify(AttentionLayer(64, 96, heads=4, d_key=16, beta=5.0, inputs=GaussianInputs()), replicates=5)
+    assert saturated.law is None
+    assert saturated.verdict == FAILED
+    few = verify(LAYER, replicates=2)
+    assert UNDECIDED in {check.verdict for check in few.checks}
+    assert all(check.verdict != HELD for check in few.checks if check.threshold > 1)
+
+
+def test_the_other_law_has_noise_for_scores_or_values_untied() -> None:
+    free = other_law(LAYER)
+    assert free.moment(2) == pytest.approx(laws.output_law(0.7, 4, 1e15, 1.0, 1.5).moment(2), rel=1e-9)
+    tied = LAYER.replace(key_value_correlation=1.0)
+    assert other_law(tied).edges == limit_law(LAYER).edges
 
 
 @pytest.mark.parametrize(("model", "position"), [("softmax", 2), ("gaussian", 3)])
@@ -135,7 +161,7 @@ def test_the_extrapolated_difference_is_held_to_its_student_bound(
     check = report.checks[position]
     assert model in check.name
     assert (check.value, check.threshold) == pytest.approx(worst, rel=1e-9)
-    assert all(value <= allowed for value, allowed in limits) == check.holds
+    assert all(value <= allowed for value, allowed in limits) == (check.verdict != FAILED)
 
 
 def test_the_gaussian_mean_is_held_to_its_exact_value(report: VerifyReport) -> None:
@@ -197,9 +223,9 @@ def test_the_report_is_plain_data_with_a_schema(report: VerifyReport) -> None:
     assert parsed["law"]["mean"] == law.mean
     assert parsed["law"]["support"] == [list(interval) for interval in law.support]
     assert parsed["law_refused"] is None
-    assert parsed["holds"] is report.holds
+    assert parsed["verdict"] == report.verdict
     assert [check["name"] for check in parsed["checks"]] == [check.name for check in report.checks]
-    assert all(check["holds"] == (check["value"] <= check["threshold"]) for check in parsed["checks"])
+    assert [check["verdict"] for check in parsed["checks"]] == [check.verdict for check in report.checks]
     w1 = parsed["softmax_to_gaussian"]["relative_w1"]
     assert w1["half_width_95"] == pytest.approx(student.ppf(0.975, 5) * w1["standard_error"])
     assert set(parsed["to_law"]) == set(parsed["to_law_half_size"]) == {"softmax", "gaussian"}
@@ -256,8 +282,8 @@ def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "limit_law", wrong)
     report = verify(LAYER, replicates=30)
-    assert not report.holds
-    verdicts = [check.holds for check in report.checks]
+    assert report.verdict == FAILED
+    verdicts = [check.verdict != FAILED for check in report.checks]
     assert verdicts[:2] == [True, True]
     assert not any(verdicts[2:4])
     assert verdicts[5]
@@ -266,7 +292,7 @@ def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_mean_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "limit_law", lambda layer: limit_law(layer).scaled(1.2))
     report = verify(LAYER, replicates=10)
-    assert not report.checks[4].holds
+    assert report.checks[4].verdict == FAILED
 
 
 def test_a_wrong_gaussian_equivalent_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +300,7 @@ def test_a_wrong_gaussian_equivalent_is_noticed(monkeypatch: pytest.MonkeyPatch)
     from rmt_attention.simulation import models
 
     monkeypatch.setattr(models._HeadContext, "noise_scale", property(lambda self: 0.0))
-    assert not verify(LAYER.replace(beta=1.2), replicates=10).holds
+    assert verify(LAYER.replace(beta=1.2), replicates=10).verdict == FAILED
 
 
 @pytest.mark.parametrize("replicates", [1, 0, -1, True, 2.0, "2"])

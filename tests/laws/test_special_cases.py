@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 
+from rmt_attention.errors import ConvergenceError
 from rmt_attention.laws import (
     SpectralLaw,
     attention_law,
@@ -190,3 +191,77 @@ def test_tying_values_to_keys_changes_the_law() -> None:
     assert tied.mean > 1.5 * free.mean
     w = [float(law.normalized().degrees_of_freedom(0.3)) for law in (tied, free)]
     assert abs(w[0] - w[1]) > 1e-3
+
+
+@pytest.mark.parametrize("small", [1e-10, 1e-13])
+def test_a_bulk_of_tiny_jumps_is_kept(small: float) -> None:
+    law = compound_poisson_law([1.0, small], 0.5)
+    assert len(law.support) == 2
+    assert float(law.cdf(0.1)) == pytest.approx(0.75, abs=1e-9)
+
+
+@pytest.mark.parametrize("small", [1e-20, 1e-150])
+def test_a_bulk_too_small_to_resolve_is_an_error_and_not_lost_in_silence(small: float) -> None:
+    with pytest.raises(ConvergenceError, match="double"):
+        _ = compound_poisson_law([1.0, small], 0.5).support
+
+
+# Gaps of 1e-9 to 4e-9 in log x, and exact ties beside near ones: (law, x, density, cdf) from Newton continuation in
+# long double and multiple precision, independent of the package.
+HARD = [
+    (
+        values_law(1.1568960439866571, 3, 0.18547648109790935, 3.2250619543724386),
+        13.32599946789353,
+        0.00625474,
+        0.817693,
+    ),
+    (
+        output_law(0.34882080238375246, 5, 0.5544426560998257, 16.882271484772893, 1.501199476584056),
+        0.0194,
+        2.55443,
+        0.447269,
+    ),
+    (
+        values_law(1.3424537288815321, 1.5, 0.10717811955879625, 2.6619120183545992),
+        32.6361905535294,
+        0.00187107,
+        0.894698,
+    ),
+    (
+        output_law(1.2643243850721528, 3, 0.177496471279021, 18.78687238955431, 9.260925783549586),
+        47.97,
+        0.00472,
+        0.80445,
+    ),
+    (attention_law(0.8523702493981404, 1, 0.24381477486104647), 0.95660002, 0.0098773, None),
+    (
+        output_law(0.8343433687965498, 3, 0.2133997906035714, 13.175386859705567, 1.148205581923256),
+        1.1544959,
+        0.006124,
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("law", "x", "density", "cdf"), HARD)
+def test_next_to_a_gap_of_a_few_1e_9_the_branch_is_right(
+    law: SpectralLaw, x: float, density: float, cdf: float | None
+) -> None:
+    # figures correct to the digits written
+    assert float(law.density(x)) == pytest.approx(density, rel=1e-3, abs=0)
+    if cdf is not None:
+        assert float(law.cdf(x)) == pytest.approx(cdf, abs=1e-4)
+    points = law.cdf(np.linspace(law.support[0][0], law.support[-1][1], 2001))
+    assert (np.diff(points) >= -1e-13).all()
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        tied_output_law(0.35922463648067654, 1.0000000000416316, 1.0, 1.0),
+        tied_output_law(1.8356951196750868, 1, 1, 1.000000000000532),
+    ],
+)
+def test_an_exact_tie_beside_a_near_one_keeps_its_hard_edge(law: SpectralLaw) -> None:
+    assert law.support[0][0] == 0
+    assert float(law.density(0.0)) == np.inf

@@ -1,0 +1,5 @@
+"""python -m rmt_attention."""
+
+from .cli import main
+
+main()
