@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..solvers.axis import AxisNet
 from ..solvers.continuation import continue_to_angle
 from ..solvers.critical import CriticalValues
 from ..solvers.curve import SpectralCurve
+from ..solvers.quadrature import support_nodes
 from ..solvers.real_root import solve_ridge
 from ..solvers.support import Interval, support_intervals
 from ..spectra import Atom, check_numbers
@@ -185,6 +187,20 @@ class SpectralLaw:
         middles = [np.sqrt(left[1] * right[0]) for left, right in zip(self.support, self.support[1:], strict=False)]
         root = self._on_axis(np.array(middles))
         return 1 - self._curve.upper_mass(root.p, root.distance)
+
+    def expectation(self, function: Callable[[NDArray[np.float64]], ArrayLike]) -> float:
+        """∫ f dν, atoms included, for a vectorised function that is smooth on (0, ∞) and finite at 0. (laws.quadrature)
+
+        Double-exponential rules on each interval of the support: square-root edges, densities that diverge at 0 and
+        gaps about to close are no exception. For functions as smooth as x/(x+λ) or x² the relative error is about
+        1e-14, and 1e-11 next to a tie of widths or a closing gap.
+        """
+        total = sum(atom.mass * float(np.asarray(function(np.array([atom.location])))[0]) for atom in self.atoms)
+        for interval, net in zip(self._intervals, self._nets, strict=True):
+            logs, weights = support_nodes(interval, self._critical, self._curve.unique_above)
+            values = np.asarray(function(np.exp(logs) * self._scale))
+            total += float((values * net.solve(logs).w_imag * weights).sum()) / np.pi
+        return total
 
     def _on_axis(self, points: NDArray[np.float64]):  # type: ignore[no-untyped-def]
         logs = np.log(points / self._scale)
