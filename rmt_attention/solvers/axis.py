@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ConvergenceError
 from .continuation import (
     NEWTON_TOLERANCE,
     STEP,
@@ -37,6 +38,7 @@ from .support import Edge, Interval
 _RIM = -1j * np.pi
 # For |σ| ≤ 0.14 of the disc at 0 growth and rotation theorems give |Δτ| ≤ 0.42 from the leading term, inside a quarter.
 _ZERO_STEP, _ZERO_BOUND = 0.14, 0.42
+_MOST_NODES = 5000
 _OFF_AXIS = 1e-9  # sin Im τ of a real parameter, up to rounding
 
 
@@ -123,11 +125,18 @@ class AxisNet:
         all_logs, all_tau = [logs[:1]], [tau[:1]]
         walking = np.array([True, True])
         while walking.any():
+            if len(all_logs) > _MOST_NODES:
+                raise ConvergenceError(
+                    f"no net of {_MOST_NODES} nodes covers the spectrum up to x = {self.interval.high.x:.6g};"
+                    " edges nearest to it are closer than double precision resolves",
+                    result=(logs, tau),
+                )
             rows = np.flatnonzero(walking)
             here = logs[rows] + _RIM
             radius = self._nearby.radius(here)
-            stride = np.minimum(self._step * radius, np.abs(ends[rows] - logs[rows]))
-            target = here + direction[rows] * stride
+            stride = self._step * radius
+            last = stride >= np.abs(ends[rows] - logs[rows])
+            target = np.where(last, ends[rows], logs[rows] + direction[rows] * stride) + _RIM
             slope = 1 / evaluate(self.curve, tau[rows], here)[1]
             bound = radius * np.abs(slope) / 4
             found, _ = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
@@ -135,7 +144,7 @@ class AxisNet:
             logs[rows], tau[rows] = target.real, found
             all_logs.append(target.real)
             all_tau.append(found)
-            walking[rows] = np.abs(ends[rows] - target.real) > 0
+            walking[rows] = ~last
         flat = np.concatenate(all_logs)
         order = np.argsort(flat)
         self._logs, self._tau = flat[order], np.concatenate(all_tau)[order]
