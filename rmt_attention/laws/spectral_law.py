@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from ..solvers.continuation import continue_to_angle
 from ..solvers.critical import CriticalValues
 from ..solvers.curve import SpectralCurve
 from ..solvers.quadrature import support_nodes
+from ..solvers.quantile import invert_cdf
 from ..solvers.real_root import solve_ridge
 from ..solvers.support import Interval, support_intervals
 from ..spectra import Atom, check_numbers
@@ -175,18 +177,48 @@ class SpectralLaw:
             if inside.any():
                 root = net.solve(np.log(points[inside] / self._scale))
                 result[inside] = np.clip(1 - self._curve.upper_mass(root.p, root.distance), atom, 1.0)
-        for (_, low), (high, _), level in zip(self.support, self.support[1:], self._gap_levels, strict=False):
+        for ((_, low), (high, _)), level in zip(pairwise(self._pieces), self._gap_levels, strict=True):
             result[(points >= low) & (points <= high)] = level
         return result
 
     @cached_property
     def _gap_levels(self) -> NDArray[np.float64]:
-        """cdf in each gap between two intervals of the support."""
-        if len(self.support) == 1:
+        """cdf in each gap between two intervals, or where they touch."""
+        # Next to a point where intervals touch F differs from its value there by (1e-9)^{4/3}.
+        middles = [
+            np.sqrt(low * high) if low < high else low * (1 - 1e-9) for (_, low), (high, _) in pairwise(self._pieces)
+        ]
+        if not middles:
             return np.zeros(0)
-        middles = [np.sqrt(left[1] * right[0]) for left, right in zip(self.support, self.support[1:], strict=False)]
         root = self._on_axis(np.array(middles))
         return 1 - self._curve.upper_mass(root.p, root.distance)
+
+    def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
+        """Smallest x with cdf(x) ≥ q, for 0 ≤ q ≤ 1: 0 up to the mass of the atom, the top edge at 1. (laws.cdf)
+
+        On a gap the left edge. q = 0 gives the smallest point of the law.
+        """
+        levels = check_numbers("q", q, minimum=0.0)
+        if (levels > 1).any():
+            raise ValueError(f"q={float(levels[levels > 1].flat[0])!r}: must be in [0, 1]")
+        atom = 1 - self._curve.w_max
+        result = np.zeros(levels.shape)
+        starts = self.cdf(np.array([low for low, _ in self._pieces]))
+        stops = np.append(starts[1:], 1.0)
+        for (_, high), net, start, stop in zip(self._pieces, self._nets, starts, stops, strict=True):
+            inside = (levels > start) & (levels < stop)
+            result[levels >= stop] = high
+            if inside.any():
+                result[inside] = np.exp(invert_cdf(self._curve, net, levels[inside])) * self._scale
+        if not atom > 0:
+            result[levels == 0] = self._pieces[0][0]
+        return result
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Independent draws from the law, atoms included, by exact inversion of the cdf."""
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(f"rng={rng!r}: must be a numpy Generator")
+        return self.quantile(rng.random(size))
 
     def expectation(self, function: Callable[[NDArray[np.float64]], ArrayLike]) -> float:
         """∫ f dν, atoms included, for a vectorised function that is smooth on (0, ∞) and finite at 0. (laws.quadrature)
