@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..errors import ConvergenceError
 from .continuation import (
     NEWTON_TOLERANCE,
+    OFF_AXIS,
     STEP,
     TOUCHING,
     UNPROVED_STEP,
@@ -30,6 +31,7 @@ from .continuation import (
     evaluate,
     newton,
     polish,
+    unique_root,
 )
 from .critical import PINCH, CriticalValues
 from .curve import Array, SpectralCurve
@@ -39,7 +41,7 @@ _RIM = -1j * np.pi
 # For |σ| ≤ 0.14 of the disc at 0 growth and rotation theorems give |Δτ| ≤ 0.42 from the leading term, inside a quarter.
 _ZERO_STEP, _ZERO_BOUND = 0.14, 0.42
 _MOST_NODES = 5000
-_OFF_AXIS = 1e-9  # sin Im τ of a real parameter, up to rounding
+_NEARLY_A_ROOT = 1e-3  # |log λ(p) − log λ|
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class AxisNet:
             target = np.where(last, ends[rows], logs[rows] + direction[rows] * stride) + _RIM
             slope = 1 / evaluate(self.curve, tau[rows], here)[1]
             bound = radius * np.abs(slope) / 4
-            found, _ = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
+            found = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
             found = self._proved(found, tau[rows], bound, target)
             logs[rows], tau[rows] = target.real, found
             all_logs.append(target.real)
@@ -154,7 +156,9 @@ class AxisNet:
     def _proved(self, found: Array, centre: Array, bound: Array, target: Array) -> Array:
         """``found`` where it is the only root of its disc; elsewhere the branch by the longer way along |λ| = x."""
         if self.curve.unique_above:
-            good = (np.sin(found.imag) > _OFF_AXIS) & (np.abs(found.imag - np.pi / 2) < np.pi / 2)
+            # not only on the right side, but a root: Newton may have been stopped on its way
+            converged = np.abs(evaluate(self.curve, found, target)[0]) < _NEARLY_A_ROOT
+            good = converged & (np.sin(found.imag) > OFF_AXIS) & unique_root(self.curve, found, target)
         else:
             good = np.abs(found - centre) <= bound
         rows = np.flatnonzero(~(good | np.isinf(bound)))
@@ -185,7 +189,7 @@ class AxisNet:
             guess[near] = -np.log(share)
             centre, bound = np.where(near, guess, centre), np.where(near, _ZERO_BOUND, bound)
         target = logs + _RIM
-        tau, _ = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
+        tau = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
         tau = self._proved(tau, centre, bound, target)
         tau, residual = polish(self.curve, tau, target)
         check_residual(np.where(touching, 0.0, residual), logs)

@@ -29,6 +29,8 @@ STEP = 0.17  # below 3 − 2√2
 UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
 _LARGEST_RESIDUAL = 1e-10
 _ROUNDING = 4 * np.finfo(float).eps
+_SHORTEST_STEP = 1e-3
+OFF_AXIS = 1e-9  # sin Im τ of a real parameter, up to rounding
 TOUCHING = 1e-12  # a point closer to an edge than this, in log x, is the edge itself
 NEWTON_TOLERANCE = 1e-3  # of the disc's radius, along the way; the last point is polished to rounding
 
@@ -67,32 +69,35 @@ def continue_to_angle(
     """Follow the branch from λ = e^{log_radius} > 0 to λ = e^{log_radius + i angle}, −π ≤ angle ≤ 0."""
     tau = solve_ridge(curve, np.exp(log_radius)).tau.astype(complex)
     position = np.zeros(log_radius.shape)
-    step_length = UNPROVED_STEP if curve.unique_above else STEP
+    step_length = np.full(log_radius.shape, UNPROVED_STEP if curve.unique_above else STEP)
     rows = np.flatnonzero(angle < 0)
     steps = 0
     while rows.size and steps < max_steps:
         steps += 1
         here = log_radius[rows] + 1j * position[rows]
         radius = critical.radius(here)
-        stride = np.where(radius < TOUCHING, np.pi, step_length * radius)
+        stride = np.where(radius < TOUCHING, np.pi, step_length[rows] * radius)
         arrive = np.maximum(position[rows] - stride, angle[rows])
         target = log_radius[rows] + 1j * arrive
         slope = 1 / evaluate(curve, tau[rows], here)[1]
         within = radius * np.abs(slope) / 4
-        found, _ = newton(curve, tau[rows] + slope * (target - here), target, within * NEWTON_TOLERANCE)
+        found = newton(curve, tau[rows] + slope * (target - here), target, within * NEWTON_TOLERANCE)
         if curve.unique_above:
-            proved = found.imag > -within
+            proved = unique_root(curve, found, target) | (radius < TOUCHING)
+            step_length[rows[~proved]] /= 2  # a root on another sheet: come nearer first
+            rows, found, arrive = rows[proved], found[proved], arrive[proved]
+            proved = step_length >= _SHORTEST_STEP
         else:
             proved = (np.abs(found - tau[rows]) <= within) | (radius < TOUCHING)
         if not proved.all():
-            worst = rows[np.argmin(proved)]
+            worst = np.argmin(proved) if curve.unique_above else rows[np.argmin(proved)]
             raise ConvergenceError(
                 f"the branch at |λ| = {np.exp(log_radius[worst]):.6g} could not be proved on its way to the spectrum;"
                 " two edges of the support may coincide to rounding",
                 result=(tau, position),
             )
         tau[rows], position[rows] = found, arrive
-        rows = rows[position[rows] > angle[rows]]
+        rows = np.flatnonzero(position > angle)
     if rows.size:
         raise ConvergenceError(
             f"{rows.size} points not reached after {max_steps} steps;"
@@ -105,6 +110,19 @@ def continue_to_angle(
     return ComplexRoot.at(
         curve, tau, residual, steps, "converged: every step stayed inside the disc where the root is unique"
     )
+
+
+def unique_root(curve: SpectralCurve, tau: Array, target: Array) -> NDArray[np.bool_]:
+    """Where τ is the branch of a curve with ``unique_above``, whatever the path that led to it. (laws.branch)
+
+    That is so for every p in the upper half-plane (Silverstein and Bai 1995), and on the rim for real p with λ
+    decreasing in p (Silverstein and Choi 1995).
+    """
+    off_axis = np.sin(tau.imag) > OFF_AXIS
+    inside = (tau.imag > -OFF_AXIS) & (tau.imag < np.pi + OFF_AXIS)
+    p, distance = curve_parameters(curve, tau)
+    falling = curve.log_ridge_and_slope(p, distance)[1].real > 0  # of log λ, where λ < 0
+    return inside & (off_axis | ((target.imag <= -np.pi) & falling))
 
 
 def check_residual(residual: NDArray[np.float64], logs: NDArray[np.float64]) -> None:
@@ -134,15 +152,15 @@ def evaluate(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, Ar
     return difference - 2j * np.pi * turns, slope * (p * (distance / curve.p_end))
 
 
-def newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> tuple[Array, Array]:
-    """τ after Newton steps to within the tolerance, and dτ/dL at the last point but one."""
+def newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> Array:
+    """τ after Newton steps to within the tolerance."""
     for _ in range(12):
         ratio, slope = evaluate(curve, tau, target)
         step = ratio / slope
         tau = tau - step
         if (np.abs(step) <= tolerance).all():
             break
-    return tau, 1 / slope
+    return tau
 
 
 def polish(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, NDArray[np.float64]]:

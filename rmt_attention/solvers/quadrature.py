@@ -15,25 +15,24 @@ Array = NDArray[np.float64]
 _NODES = 72  # on either side of the middle of a panel
 _REACH = 3.3  # range of the tanh–sinh variable: weights are below 1e-17 of the largest beyond it
 _SHARP = 0.75  # a critical value nearer to the axis than this, in log x, gets a panel boundary beside it
-_LONGEST = 12.0  # panel, in log x
-_LONGEST_BLIND = 0.25  # the same where complex critical values are not known
+LONGEST_PANEL = 12.0  # in log x
+LONGEST_BLIND = 0.25  # the same to begin with where complex critical values are not known
 _DEEPEST = -690.0  # log of the smallest x
 
 
-def support_nodes(interval: Interval, critical: CriticalValues, blind: bool) -> tuple[Array, Array]:
+def support_nodes(interval: Interval, critical: CriticalValues, longest: float) -> tuple[Array, Array]:
     """log x and weights d(log x) on one interval of the support. (laws.quadrature)
 
     tanh–sinh rules converge like exp(−N/log N) whatever the powers of the integrand at both ends of a panel, so
     square-root edges and x^{−1+1/g} at 0 need no special case. A critical value just off the axis makes the density
-    turn on a scale equal to its distance; a boundary beside it turns that into an end-point feature. ``blind`` says
-    that complex critical values are not known, and panels are short throughout.
+    turn on a scale equal to its distance; a boundary beside it turns that into an end-point feature. No finite panel is
+    longer than ``longest``: where complex critical values are not known, it has to be short throughout.
     """
     high = interval.high.log_x
     low = -np.inf if interval.low is None else interval.low.log_x
     beyond = critical.inside(low, high).beyond
     near = beyond[beyond.imag > -np.pi - _SHARP].real
     cuts = np.unique(near[(near > max(low, _DEEPEST) + 1e-9) & (near < high - 1e-9)])
-    longest = _LONGEST_BLIND if blind else _LONGEST
     pieces = [_panel(a, b, longest) for a, b in itertools.pairwise([low, *cuts, high])]
     logs, weights = (np.concatenate(part) for part in zip(*pieces, strict=True))
     kept = (logs > max(low, _DEEPEST)) & (logs < high)

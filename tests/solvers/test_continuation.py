@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rmt_attention import ConvergenceError
+from rmt_attention.laws import compound_poisson_law
 from rmt_attention.solvers.continuation import continue_to_angle
 from rmt_attention.solvers.critical import CriticalValues
 from rmt_attention.solvers.real_root import solve_ridge
@@ -105,3 +106,17 @@ def test_next_to_an_edge_the_answer_is_a_number_of_the_right_size(case: Case) ->
     points = np.concatenate([np.ravel(inside), np.ravel(outside)])
     assert np.isfinite(case.law.cauchy(points)).all()
     assert ((case.law.cdf(points) >= 0) & (case.law.cdf(points) <= 1)).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_compound_laws_of_few_jumps_keep_their_branch(seed: int) -> None:
+    """Few spread jumps: many gaps, and real roots of other sheets close to the path. The cdf rises and has its mean."""
+    rng = np.random.default_rng(seed)
+    jumps, rate = np.exp(rng.normal(0, 2, 12)), float(np.exp(rng.uniform(-1.5, 1.5)))
+    law = compound_poisson_law(jumps, rate)
+    # panels are halved until the mass is right to 1e-11; the top of such spread laws weighs ten times more in the mean
+    assert law.expectation(lambda x: x) == pytest.approx(law.mean, rel=1e-10, abs=0)
+    x = np.geomspace(0.5 * law.edges[0], 1.5 * law.edges[-1], 400)
+    assert (np.diff(law.cdf(x)) >= -1e-13).all()
+    # the path around each point against the net along the axis
+    np.testing.assert_allclose(-law.cauchy(x).imag / np.pi, law.density(x), rtol=1e-9, atol=1e-9 / law.mean)
