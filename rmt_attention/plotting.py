@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
-from numpy.typing import ArrayLike, NDArray
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, StrMethodFormatter
+from numpy.typing import ArrayLike
 
+from .atom_stems import draw_atoms
 from .compare import Comparison
 from .files import check_writable, write_whole
+from .law_table import log_span, support_points
 from .laws import SpectralLaw
-from .spectra import Atom, SpectrumSample
+from .spectra import SpectrumSample
 
 COLORS = {"softmax": "#0072B2", "gaussian": "#D55E00", "law": "#111111"}  # told apart by colour-blind readers
 LABELS = {"softmax": "softmax", "gaussian": "Gaussian equivalent"}
 FORMATS = (".png", ".pdf", ".svg")
+SCALES = ("auto", "log", "linear")
 
+_OTHER = "#009E73"  # models that have no colour of their own
 _STYLE: dict[str, Any] = {"linewidth": 1.3}
+_POINTS = 400  # of a line
+_LONGEST_LINEAR = 1e2  # ratio of the ends of a support beyond which small eigenvalues need a logarithmic axis
 
 
 def new_figure(width: float = 5.2, height: float = 3.6) -> Figure:
@@ -45,42 +51,68 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure, whole or not at all; the format follows the file's ending."""
     check_figure_path(path)
     with write_whole(path) as stream:
-        figure.savefig(stream, format=Path(path).suffix.lower()[1:], dpi=200)
+        figure_writer(figure, path)(stream)
 
 
-def log_span(law: SpectralLaw) -> tuple[float, float]:
-    """Where to draw a law on a logarithmic axis: its support, cut where less than 0.1 % of the mass is left below."""
-    top = law.support[-1][1]
-    low = law.support[0][0]
-    if low > 0:
-        return low, top
-    atom = sum(one.mass for one in law.atoms)
-    grid = top * np.logspace(-14, 0, 200)
-    below = law.cdf(grid) - atom
-    return float(grid[np.searchsorted(below, 1e-3)]), top
+def figure_writer(figure: Figure, path: str | os.PathLike[str]) -> Callable[[BinaryIO], None]:
+    """A function that writes a figure to a stream, in the format of the path's ending."""
+    suffix = Path(path).suffix.lower()[1:]
+    return lambda stream: figure.savefig(stream, format=suffix, dpi=200)
 
 
-def _law_points(law: SpectralLaw, low: float) -> Iterable[NDArray[np.float64]]:
-    """Points of each interval of the support, crowding at its edges, in log x."""
-    for a, b in law.support:
-        left, right = math.log(max(a, low)), math.log(b)
-        angle = np.linspace(0, np.pi, 400)
-        yield np.exp(left + (right - left) * (1 - np.cos(angle)) / 2)
+def plot_law(
+    law: SpectralLaw, ax: Axes | None = None, *, scale: str = "auto", label: str = "limiting law", **style: Any
+) -> Axes:
+    """The density f of a law, one line for each interval of its support, and its atoms.
 
+    On a linear axis f(x) against x; on a logarithmic one x f(x) against ln x. Areas are then shares of eigenvalues:
+    with the masses of the atoms they add up to one.
 
-def plot_law(law: SpectralLaw, ax: Axes | None = None, *, label: str = "limiting law", **style: Any) -> Axes:
-    """x f(x) against log x, so that areas are shares of eigenvalues; an atom at 0 is named in the legend.
+    Parameters
+    ----------
+    law : SpectralLaw
+    ax : Axes, optional
+        Axes to draw on; new ones otherwise.
+    scale : str
+        "log", "linear" or "auto": that of the axes if they hold data already; otherwise "log" where the support starts
+        at 0, as the density then diverges there, or spans more than two decades, else "linear".
+    label : str
+        Of the line in a legend.
+    **style
+        Properties of the lines, such as color.
 
-    f is the density of the absolutely continuous part of the law of squared singular values.
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        For an unknown scale, or one other than that of axes that hold data.
+
+    Notes
+    -----
+    An atom is a stem with its mass written along it. Its height is that mass on an axis of its own at the right, from 0
+    to 1, which is there only if there are atoms. A linear axis has the stem at the atom's location; 0 is not on a
+    logarithmic axis, so that the stem of an atom at 0 stands at the left border. Stems of further curves at the same
+    location stand beside it, each in the colour of its curve: dots on stems of laws, squares on those of samples.
+
+    A support that starts at 0 is drawn down to where 0.1 % of its mass is left. A linear axis shows the divergence
+    there up to the density at the lowest tenth of the mass.
     """
     ax = new_figure().add_subplot() if ax is None else ax
-    low, _ = log_span(law)
+    logarithmic = _set_scale(ax, scale, law.support[0][0], law.support[-1][1])
     options = {"color": COLORS["law"], **_STYLE, **style}
-    for x in _law_points(law, low):
-        ax.plot(x, x * law.density(x), label=label + _atom_text(law.atoms), **options)
+    for x in support_points(law, _POINTS):
+        (line,) = ax.plot(x, law.density(x) * (x if logarithmic else 1.0), label=label, **options)
+        line.sticky_edges.y.append(0)  # the axis starts at 0 exactly
         label = "_continued"
-    _label_axes(ax)
-    ax.set_ylim(bottom=0)
+    if law.support[0][0] == 0 and not logarithmic:
+        start, _ = log_span(law, 0.1)
+        shown = [law.density(x[x >= start]).max(initial=0.0) for x in support_points(law, _POINTS)]
+        ax.set_ylim(0, 1.05 * max(shown))
+    draw_atoms(ax, law.atoms, options["color"], "o")
+    _label_axes(ax, logarithmic)
     return ax
 
 
@@ -93,34 +125,62 @@ def plot_spectrum(
     sample: SpectrumSample,
     ax: Axes | None = None,
     *,
+    scale: str = "auto",
     low: float | None = None,
     bins: int | ArrayLike | None = None,
     label: str | None = None,
     **style: Any,
 ) -> Axes:
-    """Histogram of a sample in log x, heights normalised by ALL n eigenvalues of all draws.
+    """Histogram of a sample, heights normalised by ALL n eigenvalues of all draws; axes and atoms as in plot_law.
 
-    Exact zeros are not binned: their share is named in the legend as an atom. ``bins`` is a number of bins from ``low``
-    up, or their edges; by default their number follows the number of eigenvalues.
+    Exact zeros are not binned: their share is an atom.
+
+    Parameters
+    ----------
+    sample : SpectrumSample
+    ax : Axes, optional
+        Axes to draw on; new ones otherwise.
+    scale : str
+        As in :func:`plot_law`; "auto" on empty axes is "log" if the positive eigenvalues span more than two decades.
+    low : float, optional
+        Where the bins start; default the smallest positive eigenvalue. > 0 on a logarithmic axis.
+    bins : int or array_like, optional
+        Number of bins, equally wide on the axis, from ``low`` up, or their edges. Default :func:`default_bins`.
+    label : str, optional
+        Default: the name of the model.
+    **style
+        Properties of the histogram, such as color, fill and alpha.
+
+    Raises
+    ------
+    ValueError
+        As :func:`plot_law`, and for bins that are not on the axis or do not ascend.
     """
     ax = new_figure().add_subplot() if ax is None else ax
     pooled = sample.pooled()
     nonzero = pooled.eigenvalues[pooled.zeros :]
+    smallest, largest = float(nonzero[nonzero > 0].min()), float(nonzero.max())
+    logarithmic = _set_scale(ax, scale, smallest, largest)
     if bins is None or np.ndim(bins) == 0:
-        start = float(nonzero[nonzero > 0].min()) if low is None else low
-        if not start > 0:
+        start = smallest if low is None else low
+        if logarithmic and not start > 0:
             raise ValueError(f"low={low!r}: must be > 0, the axis is logarithmic")
         count = default_bins(nonzero.size) if bins is None else int(np.asarray(bins))
-        edges = np.geomspace(start, float(nonzero.max()) * 1.0001, count + 1)
+        spaced = np.geomspace if logarithmic else np.linspace
+        edges = spaced(start, largest * 1.0001, count + 1)
     else:
         edges = np.asarray(bins, dtype=float)
     histogram = pooled.histogram(edges)
-    width = np.diff(np.log(edges))
-    heights = histogram.heights * np.diff(edges) / width  # share per unit of log x
+    heights = histogram.heights
+    if logarithmic:
+        if not edges[0] > 0:
+            raise ValueError(f"bins={float(edges[0])!r}: must start above 0, the axis is logarithmic")
+        heights = heights * np.diff(edges) / np.diff(np.log(edges))  # share per unit of ln x
     label = LABELS.get(sample.model, sample.model) if label is None else label
-    options = {"color": COLORS.get(sample.model, "#009E73"), **_STYLE, **style}
-    ax.stairs(heights, edges, label=label + _atom_text(pooled.atoms), **options)
-    _label_axes(ax)
+    options = {"color": COLORS.get(sample.model, _OTHER), **_STYLE, **style}
+    ax.stairs(heights, edges, label=label, **options)
+    draw_atoms(ax, pooled.atoms, options["color"], "s")
+    _label_axes(ax, logarithmic)
     return ax
 
 
@@ -137,7 +197,7 @@ def plot_comparison(comparisons: dict[str, Comparison], ax: Axes | None = None) 
             fmt="o",
             markersize=3.5,
             capsize=2,
-            color=COLORS.get(model, "#009E73"),
+            color=COLORS.get(model, _OTHER),
             label=LABELS.get(model, model),
             **_STYLE,
         )
@@ -149,12 +209,27 @@ def plot_comparison(comparisons: dict[str, Comparison], ax: Axes | None = None) 
     return ax
 
 
-def _atom_text(atoms: tuple[Atom, ...]) -> str:
-    return "".join(f" (+ atom {atom.mass:.4g} at {atom.location:g})" for atom in atoms)
+def _set_scale(ax: Axes, scale: str, low: float, high: float) -> bool:
+    """Give the x axis its scale for data between ``low`` and ``high``; whether it is logarithmic."""
+    if scale not in SCALES:
+        raise ValueError(f"scale={scale!r}: must be one of {', '.join(SCALES)}")
+    if ax.has_data():
+        held = "log" if ax.get_xscale() == "log" else "linear"
+        if scale not in ("auto", held):
+            raise ValueError(f"scale={scale!r}: must be {held!r} on axes that hold data on that scale")
+        return held == "log"
+    if scale == "auto":
+        scale = "log" if high > _LONGEST_LINEAR * low else "linear"
+    ax.set_xscale(scale)
+    return scale == "log"
 
 
-def _label_axes(ax: Axes) -> None:
-    ax.set_xscale("log")
+def _label_axes(ax: Axes, logarithmic: bool) -> None:
     ax.set_xlabel("squared singular value x (all n counted)")
-    ax.set_ylabel("x · density  (share per unit of ln x)")
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_ylabel("x · density  (share per unit of ln x)" if logarithmic else "density  (share per unit of x)")
+    if logarithmic:
+        low, high = ax.dataLim.intervalx
+        few = high < 100 * low  # powers of ten alone would leave one tick or two
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}") if few else LogFormatterSciNotation())
+        ax.xaxis.set_minor_formatter(NullFormatter())

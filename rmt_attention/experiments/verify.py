@@ -7,7 +7,6 @@ verdicts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from ..layer import AttentionLayer, Head, check_layer
 from ..limits import limit_law
 from ..simulation import sample_spectrum
 from ..spectra import Estimate, SpectrumSample
+from .reporting import finite, plain_law
 from .verify_checks import FAILED, HELD, UNDECIDED, Check, fall_checks, limit_check, mean_check, outlier_check
 
 SCHEMA_VERSION = 1
@@ -51,14 +51,6 @@ class VerifyReport:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data with a schema version: layers, distances with standard errors, checks, provenance."""
-        law: dict[str, object] | None = None
-        if self.law is not None:
-            law = {
-                "name": self.law.name,
-                "mean": self.law.mean,
-                "atoms": [{"location": atom.location, "mass": atom.mass} for atom in self.law.atoms],
-                "support": [list(interval) for interval in self.law.support],
-            }
         sample = self.samples["softmax"]
         return {
             "schema": SCHEMA_VERSION,
@@ -68,7 +60,7 @@ class VerifyReport:
             "observable": sample.observable,
             "seed": list(sample.seed),
             "draws": len(sample),
-            "law": law,
+            "law": None if self.law is None else plain_law(self.law),
             "law_refused": self.law_refused or None,
             "softmax_to_gaussian": _plain(self.models),
             "softmax_to_gaussian_half_size": _plain(self.half_models),
@@ -190,11 +182,6 @@ def _scale(layer: AttentionLayer, samples: dict[str, SpectrumSample]) -> float:
     return law.mean if law is not None else samples["gaussian"].estimate(lambda one: one.mean).value
 
 
-def finite(number: float) -> float | None:
-    """The number, or None for what JSON cannot hold."""
-    return number if math.isfinite(number) else None
-
-
 def _plain_estimate(estimate: Estimate) -> dict[str, float | int | None]:
     return {
         "value": finite(estimate.value),
@@ -220,21 +207,3 @@ def _plain(comparison: Comparison) -> dict[str, object]:
             for row in comparison.degrees_of_freedom
         ],
     }
-
-
-def describe_sharing(layer: AttentionLayer) -> str:
-    """Which matrices heads share and how values depend on keys, in a few words."""
-    kinds = [
-        f"{name} matrices: {len(set(groups))}"
-        for name, groups in (
-            ("query", layer.query_groups),
-            ("key", layer.key_groups),
-            ("value", layer.value_groups),
-            ("output", layer.output_groups),
-        )
-        if len(set(groups)) < layer.n_heads
-    ]
-    if layer.key_value_correlation:
-        tied = layer.key_value_correlation == 1
-        kinds.append("value = key" if tied else f"value–key correlation {layer.key_value_correlation:g}")
-    return ", ".join(kinds) or "nothing shared"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..inputs import inputs_to_dict
-from ..plotting import default_bins, log_span, new_figure, plot_comparison, plot_law, plot_spectrum
-from .verify import VerifyReport, describe_sharing
+from ..law_table import log_span
+from ..plotting import default_bins, new_figure, plot_comparison, plot_law, plot_spectrum
+from .reporting import layer_sharing, layer_sizes
+from .verify import VerifyReport
 
 
 def plot_verify(report: VerifyReport) -> Figure:
@@ -18,29 +19,22 @@ def plot_verify(report: VerifyReport) -> Figure:
     nonzero = [law.eigenvalues[law.zeros :] for sample in report.samples.values() for law in sample]
     values = np.concatenate(nonzero)
     values = values[values > 0]
-    low = log_span(report.law)[0] * 0.8 if report.law is not None else float(np.quantile(values, 1e-3))
+    start = log_span(report.law)[0] * 0.8 if report.law is not None else float(np.quantile(values, 1e-3))
     count = default_bins(values.size // len(report.samples))
-    edges = np.geomspace(low, float(values.max()) * 1.0001, count + 1)
+    edges = np.geomspace(start, float(values.max()) * 1.0001, count + 1)
     for model, sample in report.samples.items():
         filled = model == "softmax"
-        plot_spectrum(sample, axes[0], bins=edges, fill=filled, alpha=0.3 if filled else 1.0)
+        plot_spectrum(sample, axes[0], scale="log", bins=edges, fill=filled, alpha=0.3 if filled else 1.0)
     if report.law is not None:
-        plot_law(report.law, axes[0])
-        axes[0].set_xlim(left=low)
-    axes[0].legend(frameon=False, fontsize=8, loc="upper left")
-    axes[0].set_ylim(bottom=0, top=axes[0].get_ylim()[1] * 1.15)
-    layer, draws = report.layer, len(report.samples["softmax"])
-    head = layer.heads[0]
-    widths = (
-        f"d_key={head.d_key}, d_value={head.d_value}, β={head.beta:g}" if layer.has_equal_heads else "unequal heads"
-    )
-    axes[0].set_title(
-        f"n={layer.n_tokens}, h={layer.n_heads}, {widths}, d_out={layer.d_out}; {draws} draws\n"
-        f"{describe_sharing(layer)}, {inputs_to_dict(layer.inputs)['kind']} inputs",
-        fontsize=8,
-    )
+        plot_law(report.law, axes[0], scale="log")
+    axes[0].legend(frameon=False, fontsize=8, loc="upper right", ncols=len(axes[0].get_legend_handles_labels()[0]))
+    axes[0].set_ylim(bottom=0, top=axes[0].get_ylim()[1] * 1.1)
+    draws = len(report.samples["softmax"])
+    axes[0].set_title(f"{layer_sizes(report.layer, ', ')}; {draws} draws\n{layer_sharing(report.layer)}", fontsize=8)
     if wide:
         plot_comparison(report.to_law, axes[1])
-        axes[1].legend(frameon=False, fontsize=8)
+        low, high = axes[1].get_ylim()
+        axes[1].set_ylim(low, high + 0.1 * (high - low))  # room for the legend
+        axes[1].legend(frameon=False, fontsize=8, loc="upper left", ncols=2)
         axes[1].set_title("mean and 95 % interval over draws", fontsize=8)
     return figure

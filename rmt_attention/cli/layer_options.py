@@ -1,0 +1,102 @@
+"""The flags that describe a layer, the same for every command."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..layer import AttentionLayer, layer_fields
+from ..presets import PRESETS, preset_fields
+from .terminal import one_line_errors
+
+DEFAULT_PRESET = "BERT-base"
+_GROUP_HELP = "Number of distinct {} matrices, or a comma-separated matrix for each head."
+
+
+def layer_command(command: Callable[..., int]) -> Callable[..., None]:
+    """A typer command from a function of a layer and options of its own that returns an exit code.
+
+    The layer, its first argument, is replaced by the flags of :func:`layer_from_flags`. What the function refuses or
+    cannot finish becomes one line and an exit code.
+    """
+    flags = inspect.signature(layer_from_flags, eval_str=True).parameters
+    _, *options = inspect.signature(command, eval_str=True).parameters.values()
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        with one_line_errors():
+            layer = layer_from_flags(**{name: given.pop(name) for name in flags})
+            code = command(layer, **given)
+        raise typer.Exit(code)
+
+    run.__signature__ = inspect.Signature([*flags.values(), *options])  # type: ignore[attr-defined]
+    return run
+
+
+def layer_from_flags(
+    preset: Annotated[str | None, typer.Option(help=f"Dimensions of a public model: {', '.join(PRESETS)}.")] = None,
+    layer: Annotated[Path | None, typer.Option(help="TOML file that describes the layer.")] = None,
+    n_tokens: Annotated[int | None, typer.Option(help="Tokens n.")] = None,
+    d_model: Annotated[int | None, typer.Option(help="Input width d.")] = None,
+    heads: Annotated[int | None, typer.Option(help="Number of heads h.")] = None,
+    d_key: Annotated[int | None, typer.Option(help="Query/key width of a head.")] = None,
+    d_value: Annotated[int | None, typer.Option(help="Value width of a head.")] = None,
+    d_out: Annotated[int | None, typer.Option(help="Output width.")] = None,
+    beta: Annotated[float | None, typer.Option(help="Inverse temperature β > 0.")] = None,
+    query_groups: Annotated[str | None, typer.Option(help=_GROUP_HELP.format("query"))] = None,
+    key_groups: Annotated[str | None, typer.Option(help=_GROUP_HELP.format("key"))] = None,
+    value_groups: Annotated[str | None, typer.Option(help=_GROUP_HELP.format("value"))] = None,
+    output_groups: Annotated[str | None, typer.Option(help=_GROUP_HELP.format("output"))] = None,
+    kv_groups: Annotated[
+        str | None, typer.Option(help=_GROUP_HELP.format("key and value") + " 1 is multi-query.")
+    ] = None,
+    key_value_correlation: Annotated[
+        float | None, typer.Option(help="Correlation of W^V with W^K in each head; 1 ties them.")
+    ] = None,
+    inputs: Annotated[str | None, typer.Option(help="orthonormal or gaussian.")] = None,
+) -> AttentionLayer:
+    """The layer of a preset (BERT-base if none) or of a TOML file, its fields replaced by the flags that were given."""
+    if preset is not None and layer is not None:
+        raise ValueError(f"preset={preset!r}: must be absent when a layer file is given")
+    numbers = {
+        "n_tokens": n_tokens,
+        "d_model": d_model,
+        "heads": heads,
+        "d_key": d_key,
+        "d_value": d_value,
+        "d_out": d_out,
+        "beta": beta,
+        "key_value_correlation": key_value_correlation,
+        "inputs": inputs,
+    }
+    groups = {
+        "query_groups": query_groups,
+        "key_groups": key_groups,
+        "value_groups": value_groups,
+        "output_groups": output_groups,
+        "kv_groups": kv_groups,
+    }
+    given: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
+    given |= {name: _groups(name, text) for name, text in groups.items() if text is not None}
+    base = preset_fields(preset or DEFAULT_PRESET) if layer is None else layer_fields(layer.read_text(encoding="utf-8"))
+    overridden = {
+        "kv_groups": ("key_groups", "value_groups"),
+        "key_groups": ("kv_groups",),
+        "value_groups": ("kv_groups",),
+    }
+    dropped = {old for name in given for old in overridden.get(name, ())}
+    return AttentionLayer.from_dict({**{name: base[name] for name in base if name not in dropped}, **given})
+
+
+def _groups(name: str, text: str) -> int | list[int]:
+    """A group option: a number of matrices, or a comma-separated matrix for each head."""
+    try:
+        labels = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{name}={text!r}: must be an integer, or one integer per head separated by commas") from None
+    return labels[0] if len(labels) == 1 else labels

@@ -1,0 +1,48 @@
+"""Files that a command writes: refused before any work, written all or none."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from ..files import check_writable, write_whole
+
+STDOUT = "-"
+
+Writers = dict[str, Callable[[BinaryIO], object]]
+"""Paths, and the function that writes each."""
+
+
+def check_outputs(**paths: str | None) -> None:
+    """Raise before any work if a file cannot be written or two are the same; "-" is allowed for json alone.
+
+    Paths are named by their flags; those that are None were not asked for.
+    """
+    files = {name: path for name, path in paths.items() if path is not None and (name, path) != ("json", STDOUT)}
+    for name, path in files.items():
+        if path == STDOUT:
+            raise ValueError(f"{name}={path!r}: must be a file name, standard output is for json alone")
+        if name == "plot":
+            from ..plotting import check_figure_path
+
+            check_figure_path(path)
+        check_writable(path)
+    for (name, path), (other, other_path) in itertools.combinations(files.items(), 2):
+        if Path(path).resolve() == Path(other_path).resolve():
+            raise ValueError(f"{name}={path!r}: must differ from {other}, which is the same file")
+
+
+def write_outputs(writers: Writers) -> None:
+    """Write each path with its function; if one of these fails, none of the files changes."""
+    with ExitStack() as stack:
+        for path, write in writers.items():
+            write(stack.enter_context(write_whole(path)))
+
+
+def json_text(report: dict[str, object]) -> str:
+    """A report as JSON text that ends with a line break."""
+    return json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

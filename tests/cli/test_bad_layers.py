@@ -1,0 +1,82 @@
+"""Layers that no command accepts: one line, exit code 2, nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rmt_attention import AttentionLayer
+
+from .runner import Run, check_refused
+
+LAYER = AttentionLayer(48, 48, heads=4)
+
+BAD: dict[str, tuple[tuple[str, ...], str]] = {
+    "tied widths differ": (
+        ("--key-value-correlation", "1", "--d-key", "32", "--d-value", "16"),
+        "d_value=16, d_key=32",
+    ),
+    "correlation above 1": (("--key-value-correlation", "1.5"), "key_value_correlation=1.5"),
+    "correlation nan": (("--key-value-correlation", "nan"), "key_value_correlation=nan"),
+    "groups do not divide": (("--kv-groups", "5"), "kv_groups=5: must divide the number of heads, 12"),
+    "groups zero": (("--output-groups", "0"), "output_groups=0"),
+    "groups of another number of heads": (("--key-groups", "0,1"), "key_groups=[0, 1]: names 2 heads"),
+    "groups not numbers": (("--query-groups", "a,b"), "query_groups='a,b'"),
+    "kv with key groups": (("--kv-groups", "2", "--key-groups", "2"), "key_groups=2"),
+    "no tokens": (("--n-tokens", "0"), "n_tokens=0"),
+    "one token": (("--n-tokens", "1"), "n_tokens=1"),
+    "negative tokens": (("--n-tokens", "-3"), "n_tokens=-3"),
+    "no width": (("--d-model", "0"), "d_model=0"),
+    "no heads": (("--heads", "0"), "heads=0"),
+    "no key width": (("--d-key", "0"), "d_key=0"),
+    "negative value width": (("--d-value", "-1"), "d_value=-1"),
+    "no output": (("--d-out", "0"), "d_out=0"),
+    "heads do not divide": (("--layer", "undivided.toml"), "heads=7: must divide d_model=768"),
+    "more tokens than width": (("--n-tokens", "1000"), "n_tokens=1000: must be ≤ d_model=768"),
+    "beta nan": (("--beta", "nan"), "beta=nan"),
+    "beta negative": (("--beta", "-1"), "beta=-1.0"),
+    "beta zero": (("--beta", "0"), "beta=0.0"),
+    "beta infinite": (("--beta", "inf"), "beta=inf"),
+    "beta overflows": (("--beta", "27"), "beta=27.0: must be at most 26"),
+    "beta underflows": (("--beta", "1e-150"), "beta=1e-150"),
+    "unknown preset": (("--preset", "GPT-5"), "preset='GPT-5'"),
+    "unknown inputs": (("--inputs", "uniform"), "inputs="),
+    "no such layer": (("--layer", "nowhere.toml"), "nowhere.toml"),
+    "layer is a folder": (("--layer", "folder"), "folder"),
+    "preset and layer": (("--layer", "good.toml", "--preset", "BERT-base"), "preset='BERT-base'"),
+    "not toml": (("--layer", "not.toml"), "layer: not a valid TOML document"),
+    "not text": (("--layer", "binary.toml"), ""),
+    "unknown field": (("--layer", "unknown.toml"), "widht=3: no such field"),
+    "missing field": (("--layer", "missing.toml"), "missing"),
+    "field of another type": (("--layer", "text.toml"), "d_key='wide'"),
+    "inputs of another type": (("--layer", "inputs.toml"), "inputs=3"),
+    "heads of another type": (("--layer", "heads.toml"), "heads=[1, 2]"),
+    "not a number": (("--n-tokens", "many"), "--n-tokens"),
+    "unknown option": (("--n-token", "5"), "--n-token"),
+    "option without a value": (("--beta",), "--beta"),
+}
+
+FILES = {
+    "good.toml": LAYER.to_toml().encode(),
+    "not.toml": b"n_tokens = ",
+    "binary.toml": b"\xff\xfe\x00",
+    "unknown.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\nwidht = 3\n",
+    "missing.toml": b"heads = 4\n",
+    "text.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\nd_key = 'wide'\n",
+    "inputs.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\ninputs = 3\n",
+    "undivided.toml": b"n_tokens = 512\nd_model = 768\nheads = 7\n",
+    "heads.toml": b"n_tokens = 32\nd_model = 32\nheads = [1, 2]\n",
+}
+
+
+@pytest.mark.parametrize("command", ["verify", "law"])
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_layer_is_one_line_with_exit_code_2_quickly_and_writes_nothing(
+    run: Run, tmp_path: Path, name: str, command: str
+) -> None:
+    for file, content in FILES.items():
+        (tmp_path / file).write_bytes(content)
+    (tmp_path / "folder").mkdir()
+    arguments, named = BAD[name]
+    check_refused(run, tmp_path, (command, *arguments, "--json", "report.json"), named)
