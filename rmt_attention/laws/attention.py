@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..equations.temperature import score_variance_excess
 from ..heads import inverse_temperature
 from ..spectra import check_numbers
 from .curves import CompoundCurve, IndependentCurve, TiedCurve
@@ -37,14 +36,6 @@ def _positive(**values: Any) -> None:
             inverse_temperature(name, value)
 
 
-def _independent(name: str, constant: float, beta: float, gamma_key: float, widths: tuple[float, ...]) -> SpectralLaw:
-    theta2 = beta * beta
-    theta1 = math.expm1(theta2)
-    noise = score_variance_excess(math, theta2) / theta1
-    curve = IndependentCurve(math.log(constant) + math.log(theta1), widths, theta2 / theta1, noise, gamma_key)
-    return SpectralLaw(curve, name)
-
-
 def attention_law(beta: float, heads: float, gamma_key: float) -> SpectralLaw:
     """Law of √(n/h) [A_1 − P, …, A_h − P]: ρ_{γ_K} ⊠ MP_{1/h}, mean θ1. (laws.attention)
 
@@ -58,7 +49,7 @@ def attention_law(beta: float, heads: float, gamma_key: float) -> SpectralLaw:
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key)
     name = f"attention (β={beta:g}, h={heads:g}, γ_K={gamma_key:g})"
-    return _independent(name, 1.0, beta, gamma_key, (1.0, heads))
+    return SpectralLaw(IndependentCurve(1.0, (1.0, heads), beta, gamma_key), name)
 
 
 def values_law(beta: float, heads: float, gamma_key: float, gamma_value: float) -> SpectralLaw:
@@ -68,7 +59,7 @@ def values_law(beta: float, heads: float, gamma_key: float, gamma_value: float) 
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key, gamma_value=gamma_value)
     name = f"values (β={beta:g}, h={heads:g}, γ_K={gamma_key:g}, γ_V={gamma_value:g})"
-    return _independent(name, gamma_value, beta, gamma_key, (1.0, heads, gamma_value))
+    return SpectralLaw(IndependentCurve(gamma_value, (1.0, heads, gamma_value), beta, gamma_key), name)
 
 
 def output_law(beta: float, heads: float, gamma_key: float, gamma_value: float, gamma_out: float) -> SpectralLaw:
@@ -86,14 +77,8 @@ def output_law(beta: float, heads: float, gamma_key: float, gamma_value: float, 
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key, gamma_value=gamma_value, gamma_out=gamma_out)
     name = f"output (β={beta:g}, h={heads:g}, γ_K={gamma_key:g}, γ_V={gamma_value:g}, γ_O={gamma_out:g})"
-    return _independent(name, gamma_out, beta, gamma_key, (1.0, heads, gamma_value, gamma_out))
-
-
-def _tied(name: str, constant: float, beta: float, heads: float, gamma_key: float, widths: tuple[float, ...]):  # type: ignore[no-untyped-def]
-    theta2 = beta * beta
-    ratio = score_variance_excess(math, theta2) / theta2
-    curve = TiedCurve(math.log(constant), (*widths, heads, gamma_key), heads, gamma_key, theta2, ratio)
-    return SpectralLaw(curve, name)
+    widths = (1.0, heads, gamma_value, gamma_out)
+    return SpectralLaw(IndependentCurve(gamma_out, widths, beta, gamma_key), name)
 
 
 def tied_values_law(beta: float, heads: float, gamma_key: float) -> SpectralLaw:
@@ -104,7 +89,7 @@ def tied_values_law(beta: float, heads: float, gamma_key: float) -> SpectralLaw:
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key)
     name = f"tied values (β={beta:g}, h={heads:g}, γ_K={gamma_key:g})"
-    return _tied(name, 1.0, beta, heads, gamma_key, (1.0,))
+    return SpectralLaw(TiedCurve(1.0, (1.0,), beta, heads, gamma_key), name)
 
 
 def tied_output_law(beta: float, heads: float, gamma_key: float, gamma_out: float) -> SpectralLaw:
@@ -114,7 +99,7 @@ def tied_output_law(beta: float, heads: float, gamma_key: float, gamma_out: floa
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key, gamma_out=gamma_out)
     name = f"tied output (β={beta:g}, h={heads:g}, γ_K={gamma_key:g}, γ_O={gamma_out:g})"
-    return _tied(name, gamma_out / gamma_key, beta, heads, gamma_key, (1.0, gamma_out))
+    return SpectralLaw(TiedCurve(gamma_out / gamma_key, (1.0, gamma_out), beta, heads, gamma_key), name)
 
 
 def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | None = None) -> SpectralLaw:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..equations import compound, independent, tied
+from ..equations.temperature import score_variance_excess
 from ..solvers.bisection import bisect
 from ..solvers.curve import Array, RationalCurve, SpectralCurve, argument_above, argument_below
+
+if TYPE_CHECKING:
+    from .precise_curves import PreciseCurve
 
 
 def _critical_roots(
@@ -46,9 +52,12 @@ _NEGLIGIBLE_Q = 1e-16
 class IndependentCurve(RationalCurve):
     """Values independent of keys: C ∏ (1 − w/a)/v with w = (1−c)v + cv/(1 + cv/t). (laws.independent-lambda)"""
 
-    def __init__(self, log_constant: float, widths: Sequence[float], fraction: float, noise: float, gamma_key: float):
-        super().__init__(log_constant, widths)
-        self._shape = (fraction, noise, gamma_key)
+    def __init__(self, constant: float, widths: Sequence[float], beta: float, gamma_key: float):
+        theta2 = beta * beta
+        theta1 = math.expm1(theta2)
+        super().__init__(math.log(constant) + math.log(theta1), widths)
+        self._given = (constant, self.widths, beta, gamma_key)
+        self._shape = (theta2 / theta1, score_variance_excess(math, theta2) / theta1, gamma_key)
         self.p_end = independent.parameter(np, self.w_max, *self._shape)
 
     def w(self, p: Array, distance: Array) -> Array:
@@ -77,6 +86,11 @@ class IndependentCurve(RationalCurve):
         c, noise, t = self._shape
         return noise * p.imag + t * argument_above(1 + c * p / t) - argument_above(p)
 
+    def precise(self) -> PreciseCurve:
+        from .precise_curves import PreciseIndependentCurve
+
+        return PreciseIndependentCurve(*self._given)
+
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
         c, noise, t = self._shape
         series = t * (c / t) ** np.arange(1, order + 1)
@@ -98,23 +112,15 @@ class IndependentCurve(RationalCurve):
 class TiedCurve(RationalCurve):
     """Values equal to keys: C ∏ (1 − w/a)/s(q), w = hq(k − (1+a)q)/(1−q²), s Koebe's function. (laws.tied-lambda)
 
-    ``widths`` must contain h and γ_K.
+    The widths are those of ``outer``, h and γ_K.
     """
 
-    def __init__(
-        self,
-        log_constant: float,
-        widths: Sequence[float],
-        heads: float,
-        gamma_key: float,
-        theta2: float,
-        noise_ratio: float,
-    ):
-        super().__init__(log_constant, widths)
+    def __init__(self, constant: float, outer: Sequence[float], beta: float, heads: float, gamma_key: float):
+        super().__init__(math.log(constant), (*outer, heads, gamma_key))
+        self._given = (constant, outer, beta, heads, gamma_key)
         a = gamma_key / heads
-        self._inner = (float(heads), float(gamma_key))
-        self._theta2 = theta2
-        self._shape = (heads, a, a * noise_ratio)
+        self._theta2 = beta * beta
+        self._shape = (heads, a, a * (score_variance_excess(math, self._theta2) / self._theta2))
         self.p_end, self._rest_end = tied.parameter(np, self.w_max, *self._shape)
 
     def _rest(self, distance: Array) -> Array:
@@ -149,6 +155,11 @@ class TiedCurve(RationalCurve):
         angle = argument_below(rest)
         return h * (excess * (p / rest).imag - (1 + a) * angle) - argument_above(p) + 2 * angle
 
+    def precise(self) -> PreciseCurve:
+        from .precise_curves import PreciseTiedCurve
+
+        return PreciseTiedCurve(*self._given)
+
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
         # u = h ∫ ζφ/(1−ζφ) dπ_a with φ(x) = (θ2/a)(x² + excess·x): its coefficients are h ∫ φ^k dπ_a.
         h, a, excess = self._shape
@@ -159,10 +170,7 @@ class TiedCurve(RationalCurve):
             h * (self._theta2 / a) ** k * sum(comb(k, j) * excess ** (k - j) * wishart[k + j - 1] for j in range(k + 1))
             for k in range(1, order + 1)
         ]
-        outer = list(self.widths)
-        for width in self._inner:
-            outer.remove(width)
-        return np.array(series), tuple(outer)
+        return np.array(series), self.widths[:-2]
 
     def critical_roots(self, q: Array, distance: Array) -> Array:
         h, a, excess = self._shape
@@ -191,11 +199,16 @@ class CompoundCurve(SpectralCurve):
     def __init__(self, jumps: Array, rates: Array):
         if not jumps.size:
             raise ValueError("jumps: all are zero, the law is a point mass at 0")
+        self._given = (jumps, rates)
         mean = float(np.average(jumps, weights=rates))
         self._shape = (jumps / mean, rates)
         total = float(rates.sum())
         super().__init__(float(np.log(mean)), (1.0,), min(1.0, total))
         self.p_end = 1.0 if total <= 1 else float(bisect(lambda p: self._excess(p), np.zeros(1), np.ones(1))[0])
+
+    @property
+    def hard_edge_order(self) -> int:
+        return 2 if self.w_max == 1 == self.p_end else 1  # total rate one
 
     def _excess(self, p: Array) -> Array:
         return compound.degrees_of_freedom(np, p, 1 - p, *self._shape) - 1
@@ -230,6 +243,11 @@ class CompoundCurve(SpectralCurve):
         jumps, rates = self._shape
         v = p / self._rest(distance)
         return (rates * argument_above(1 + v[..., None] * jumps)).sum(-1) - argument_above(v)
+
+    def precise(self) -> PreciseCurve:
+        from .precise_curves import PreciseCompoundCurve
+
+        return PreciseCompoundCurve(*self._given)
 
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
         jumps, rates = self._shape

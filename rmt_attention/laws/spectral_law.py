@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ConvergenceError
-from ..solvers.axis import AxisNet
-from ..solvers.continuation import continue_to_angle
-from ..solvers.critical import CriticalValues
+from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
-from ..solvers.quadrature import LONGEST_BLIND, LONGEST_PANEL, support_nodes
 from ..solvers.quantile import invert_cdf
 from ..solvers.real_root import solve_ridge
-from ..solvers.support import Interval, support_intervals
 from ..spectra import Atom, check_numbers
+from .singular_values import SingularValueLaw
+from .solution import Solution
+from .spectrum import CurveSpectrum
+
+if TYPE_CHECKING:
+    from .precise import PreciseLaw
+    from .precise_curves import PreciseCurve
 
 __all__ = ["SpectralLaw"]
 
@@ -35,9 +40,21 @@ class SpectralLaw:
     point cannot be proved.
     """
 
-    def __init__(self, curve: SpectralCurve, name: str, scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        curve: SpectralCurve,
+        name: str,
+        *,
+        factor: float = 1.0,
+        mean_one: bool = False,
+        ratio: float = 1.0,
+    ) -> None:
+        # Off 0, ν is the law of the curve over ``ratio``, x times ``factor`` and over the mean of ν if ``mean_one``.
         self._curve = curve
-        self._scale = scale
+        self._spectrum = CurveSpectrum(curve, name)
+        self._factor, self._mean_one, self._ratio = factor, mean_one, ratio
+        self._scale = factor / (self._curve_moment(1, 0.0) / ratio) if mean_one else factor
+        self._mass = min(curve.w_max / ratio, 1.0)  # off 0
         self.name = name
 
     def __repr__(self) -> str:
@@ -54,9 +71,11 @@ class SpectralLaw:
         """∫ x^k dν for an integer 0 ≤ k ≤ 60, by Lagrange inversion; every term is positive. (laws.moments)"""
         if isinstance(k, bool) or k not in range(61):
             raise ValueError(f"k={k!r}: must be an integer from 0 to 60")
-        k = int(k)
         if k == 0:
             return 1.0
+        return self._curve_moment(int(k), math.log(self._scale)) / self._ratio
+
+    def _curve_moment(self, k: int, log_scale: float) -> float:
         series, widths = self._curve.cumulant_series(k)
         # m_k = (1/k) [ζ^{k−1}] u'(ζ) (C ∏(1 + u/b))^k.
         product = np.zeros(k)
@@ -72,13 +91,17 @@ class SpectralLaw:
             power = np.convolve(power, product)[:k]
         derivative = series * np.arange(1, k + 1)
         coefficient = float(np.convolve(derivative, power)[k - 1]) / k
-        return coefficient * float(np.exp(k * self._curve.log_constant)) * self._scale**k
+        return coefficient * float(np.exp(k * (self._curve.log_constant + log_scale)))
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
         """The atom at 0, of mass 1 − w(0⁺), if there is one."""
-        mass = 1 - self._curve.w_max
-        return (Atom(0.0, mass),) if mass > 0 else ()
+        return (Atom(0.0, 1 - self._mass),) if self._mass < 1 else ()
+
+    @property
+    def hard_edge_order(self) -> int:
+        """g with f(x) ∝ x^{−1+1/g} as x → 0: how many widths equal the smallest; 1 if the support starts above 0."""
+        return self._curve.hard_edge_order
 
     # The real axis λ > 0 ---------------------------------------------------------------------------------------------
 
@@ -89,17 +112,22 @@ class SpectralLaw:
         """
         penalty = check_numbers("ridge", ridge, minimum=0.0) / self._scale
         nothing = penalty < np.finfo(float).tiny  # w differs from its limit by less than rounding long before
-        result = np.where(nothing, self._curve.w_max, 0.0)
+        result = np.where(nothing, self._mass, 0.0)
         inside = ~nothing & np.isfinite(penalty)
         if inside.any():
-            result[inside] = solve_ridge(self._curve, penalty[inside]).w
+            result[inside] = solve_ridge(self._curve, penalty[inside]).w / self._ratio
+        return result
+
+    def complement(self, ridge: ArrayLike) -> NDArray[np.float64]:
+        """1 − w(λ)/w(0) for λ ≥ 0, to full relative precision however small λ is."""
+        penalty = check_numbers("ridge", ridge, minimum=0.0) / self._scale
+        result = np.where(np.isinf(penalty), 1.0, 0.0)
+        inside = (penalty >= np.finfo(float).tiny) & np.isfinite(penalty)
+        if inside.any():
+            result[inside] = solve_ridge(self._curve, penalty[inside]).gap / self._curve.w_max
         return result
 
     # The spectrum ----------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _critical(self) -> CriticalValues:
-        return CriticalValues.of(self._curve)
 
     @cached_property
     def support(self) -> tuple[tuple[float, float], ...]:
@@ -115,33 +143,22 @@ class SpectralLaw:
         return tuple(joined)
 
     @cached_property
-    def _intervals(self) -> tuple[Interval, ...]:
-        intervals = support_intervals(self._curve, self._critical)
-        lowest, highest = intervals[0].low, intervals[-1].high
-        ends = [(highest.log_x + 1, 0.0)] + ([] if lowest is None else [(lowest.log_x - 1, self._curve.w_max)])
-        outside = continue_to_angle(
-            self._curve, np.array([log for log, _ in ends]), np.full(len(ends), -np.pi), self._critical
-        )
-        mass = self._curve.upper_mass(outside.p, outside.distance)
-        lost = float(np.abs(mass - [expected for _, expected in ends]).max())
-        if not lost < 1e-9:
-            raise ConvergenceError(
-                f"{self.name}: mass {lost:.3g} lies outside the edges found; the ratios are too extreme for double"
-                " precision",
-                result=intervals,
-            )
-        return intervals
-
-    @cached_property
     def _pieces(self) -> tuple[tuple[float, float], ...]:
         """Ends of the intervals, touching ones apart."""
         return tuple(
-            (0.0 if one.low is None else one.low.x * self._scale, one.high.x * self._scale) for one in self._intervals
+            (0.0 if one.low is None else one.low.x * self._scale, one.high.x * self._scale)
+            for one in self._spectrum.intervals
         )
 
-    @cached_property
-    def _nets(self) -> tuple[AxisNet, ...]:
-        return tuple(AxisNet(self._curve, one, self._critical) for one in self._intervals)
+    def _inside(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Index of the interval in whose interior a point lies, −1 elsewhere."""
+        index = np.full(points.shape, -1)
+        for number, (low, high) in enumerate(self._pieces):
+            index[(points > low) & (points < high)] = number
+        return index
+
+    def _axis_root(self, points: NDArray[np.float64], index: NDArray[np.int64]) -> ComplexRoot:
+        return self._spectrum.root(np.log(points / self._scale), np.full(points.shape, -np.pi), index)
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -155,11 +172,11 @@ class SpectralLaw:
         """
         points = check_numbers("x", x)
         result = np.zeros(points.shape)
-        for (low, high), net in zip(self._pieces, self._nets, strict=True):
-            inside = (points > low) & (points < high)
-            if inside.any():
-                root = net.solve(np.log(points[inside] / self._scale))
-                result[inside] = np.maximum(root.w_imag, 0.0) / (np.pi * points[inside])
+        index = self._inside(points)
+        inside = index >= 0
+        if inside.any():
+            root = self._axis_root(points[inside], index[inside])
+            result[inside] = np.maximum(root.w_imag, 0.0) / self._ratio / (np.pi * points[inside])
         if self.support[0][0] == 0:
             result[points == 0] = np.inf
         return result
@@ -170,28 +187,17 @@ class SpectralLaw:
         Closed form: π ν((x, ∞)) is the imaginary part of the logarithmic potential at x + i0. (laws.cdf)
         """
         points = check_numbers("x", x)
-        atom = 1 - self._curve.w_max
+        atom = 1 - self._mass
         result = np.where(points < 0, 0.0, np.where(points >= self.support[-1][1], 1.0, atom))
-        for (low, high), net in zip(self._pieces, self._nets, strict=True):
-            inside = (points > low) & (points < high)
-            if inside.any():
-                root = net.solve(np.log(points[inside] / self._scale))
-                result[inside] = np.clip(1 - self._curve.upper_mass(root.p, root.distance), atom, 1.0)
-        for ((_, low), (high, _)), level in zip(pairwise(self._pieces), self._gap_levels, strict=True):
-            result[(points >= low) & (points <= high)] = level
+        for ((_, low), (high, _)), mass in zip(pairwise(self._pieces), self._spectrum.gap_masses, strict=True):
+            result[(points >= low) & (points <= high)] = 1 - mass / self._ratio
+        index = self._inside(points)
+        inside = index >= 0
+        if inside.any():
+            root = self._axis_root(points[inside], index[inside])
+            above = self._curve.upper_mass(root.p, root.distance) / self._ratio
+            result[inside] = np.clip(1 - above, atom, 1.0)
         return result
-
-    @cached_property
-    def _gap_levels(self) -> NDArray[np.float64]:
-        """cdf in each gap between two intervals, or where they touch."""
-        # Next to a point where intervals touch F differs from its value there by (1e-9)^{4/3}.
-        middles = [
-            np.sqrt(low * high) if low < high else low * (1 - 1e-9) for (_, low), (high, _) in pairwise(self._pieces)
-        ]
-        if not middles:
-            return np.zeros(0)
-        root = self._on_axis(np.array(middles))
-        return 1 - self._curve.upper_mass(root.p, root.distance)
 
     def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
         """Smallest x with cdf(x) ≥ q, for 0 ≤ q ≤ 1: 0 up to the mass of the atom, the top edge at 1. (laws.cdf)
@@ -201,16 +207,16 @@ class SpectralLaw:
         levels = check_numbers("q", q, minimum=0.0)
         if (levels > 1).any():
             raise ValueError(f"q={float(levels[levels > 1].flat[0])!r}: must be in [0, 1]")
-        atom = 1 - self._curve.w_max
         result = np.zeros(levels.shape)
         starts = self.cdf(np.array([low for low, _ in self._pieces]))
         stops = np.append(starts[1:], 1.0)
-        for (_, high), net, start, stop in zip(self._pieces, self._nets, starts, stops, strict=True):
+        for (_, high), net, start, stop in zip(self._pieces, self._spectrum.nets, starts, stops, strict=True):
             inside = (levels > start) & (levels < stop)
             result[levels >= stop] = high
             if inside.any():
-                result[inside] = np.exp(invert_cdf(self._curve, net, levels[inside])) * self._scale
-        if not atom > 0:
+                above = (1 - levels[inside]) * self._ratio
+                result[inside] = np.exp(invert_cdf(self._curve, net, 1 - above)) * self._scale
+        if not self.atoms:
             result[levels == 0] = self._pieces[0][0]
         return result
 
@@ -227,27 +233,15 @@ class SpectralLaw:
         gaps about to close are no exception. Panels are halved until the mass, which is known, comes out to 1e-11, or
         ConvergenceError is raised. For functions as smooth as x/(x+λ) or x² the relative error is then about as small.
         """
-        longest = LONGEST_BLIND if self._curve.unique_above else LONGEST_PANEL
-        for _ in range(8):
-            parts = [
-                (logs, weights * net.solve(logs).w_imag / np.pi)
-                for interval, net in zip(self._intervals, self._nets, strict=True)
-                for logs, weights in [support_nodes(interval, self._critical, longest)]
-            ]
-            missing = abs(sum(float(weights.sum()) for _, weights in parts) - self._curve.w_max)
-            if missing < 1e-11:
-                break
-            longest /= 2
-        else:
-            raise ConvergenceError(f"{self.name}: quadrature leaves a mass of {missing:.3g}", result=parts)
-        total = sum(atom.mass * float(np.asarray(function(np.array([atom.location])))[0]) for atom in self.atoms)
-        for logs, weights in parts:
-            total += float((np.asarray(function(np.exp(logs) * self._scale)) * weights).sum())
-        return total
+        x, weights = self.quadrature
+        return float((np.asarray(function(x)) * weights).sum())
 
-    def _on_axis(self, points: NDArray[np.float64]):  # type: ignore[no-untyped-def]
-        logs = np.log(points / self._scale)
-        return continue_to_angle(self._curve, logs, np.full(logs.shape, -np.pi), self._critical)
+    @cached_property
+    def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Points x and weights of :meth:`expectation`: ∫ f dν = Σ weight · f(x), the atom a point of its own."""
+        logs, masses = self._spectrum.quadrature
+        x = np.append([atom.location for atom in self.atoms], np.exp(logs) * self._scale)
+        return x, np.append([atom.mass for atom in self.atoms], masses / self._ratio)
 
     def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
         """G(z) = ∫ dν/(z − x) for z ≠ 0; on the support the limit from above, so that density = −Im G/π."""
@@ -256,18 +250,87 @@ class SpectralLaw:
             raise ValueError(f"z={complex(points[np.isnan(points)].flat[0])!r}: must not be NaN")
         if (points == 0).any():
             raise ValueError("z=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
+        result = np.zeros(points.shape, dtype=complex)
         finite = np.isfinite(points)
-        if not finite.all():
-            result = np.zeros(points.shape, dtype=complex)
-            result[finite] = self.cauchy(points[finite])
-            return result
-        flat = (points / self._scale).ravel()
-        upper = np.where(flat.imag < 0, flat.conj(), flat)
-        angle = np.where(upper.imag == 0, np.where(upper.real > 0, -np.pi, 0.0), np.angle(upper) - np.pi)
-        root = continue_to_angle(self._curve, np.log(np.abs(upper)), angle, self._critical)
-        values = (1 - root.w) / upper
-        values = np.where(flat.imag < 0, values.conj(), values)
-        return np.asarray(values / self._scale, dtype=complex).reshape(points.shape)
+        if finite.any():
+            root = self._root(points[finite])
+            # 1 − w as the atom plus what w lacks of its largest value: nothing cancels as z → 0
+            gap = self._curve.w_gap(root.p, root.distance) / self._ratio
+            result[finite] = (1 - self._mass + gap) / points[finite]
+        return result
+
+    def solve(self, z: ArrayLike) -> Solution:
+        """w = ∫ x/(x − z) dν at z ≠ 0 with residual, error estimate and proof of the branch. (laws.branch)
+
+        On the positive axis the limit from above. λ = −z: negative z are ridges. Im w/(πz) is the density.
+        """
+        points = np.asarray(z, dtype=complex)
+        if not (np.isfinite(points) & (points != 0)).all():
+            wrong = points[~(np.isfinite(points) & (points != 0))].flat[0]
+            raise ValueError(f"z={complex(wrong)!r}: must be finite and nonzero")
+        root = self._root(points)
+        # δ log λ: the residual, and about ten logarithms of numbers of the size of |log λ| rounded
+        magnitude = np.abs(np.log(np.abs(points / self._scale)))
+        spread = root.residual + 8 * np.finfo(float).eps * (1 + magnitude)
+        slope = self._curve.log_ridge_and_slope(root.p, root.distance)[1]
+        with np.errstate(divide="ignore"):  # at an edge
+            rate = np.abs(self._curve.w_slope(root.p, root.distance) / slope)
+        carried = rate * spread / self._ratio
+        on_axis = (points.imag == 0) & (points.real > 0)
+        x = np.where(on_axis, points.real, np.nan)
+        w = np.asarray(root.w / self._ratio, dtype=complex)
+        w_imag = np.maximum(root.w_imag, 0.0) / self._ratio
+        return Solution(
+            z=points,
+            w=w,
+            density=w_imag / (np.pi * x),
+            residual=root.residual,
+            error=carried + 4 * np.finfo(float).eps * np.abs(w),
+            density_error=(carried + 4 * np.finfo(float).eps * w_imag) / (np.pi * x),
+            disc=root.disc,
+            steps=root.steps,
+            status="converged: every residual is at rounding level and every root is proved to be the branch",
+        )
+
+    def _root(self, z: NDArray[np.complex128]) -> ComplexRoot:
+        """The branch at finite z ≠ 0: by the nets on the spectrum, by continuation along |λ| = const elsewhere."""
+        angle = -np.abs(np.angle(-z))
+        spectrum = (z.imag == 0) & (z.real > 0)
+        index = np.full(z.shape, -1)
+        if spectrum.any():
+            angle[spectrum] = -np.pi
+            index[spectrum] = self._inside(z.real[spectrum])
+        root = self._spectrum.root(np.log(np.abs(z) / self._scale), angle, index)
+        below = z.imag < 0
+        return replace(
+            root,
+            p=np.where(below, root.p.conj(), root.p),
+            distance=np.where(below, root.distance.conj(), root.distance),
+            w=np.where(below, root.w.conj(), root.w),
+        )
+
+    # Other precision -------------------------------------------------------------------------------------------------
+
+    def precise(self, digits: int = 40) -> PreciseLaw:
+        """The same law to any number of digits in mpmath, by another route to the branch. (laws.precise)
+
+        Parameters of the law count as the doubles they are. Methods of the result take one number at a time.
+
+        Examples
+        --------
+        >>> from rmt_attention.laws import attention_law
+        >>> print(attention_law(1.0, 1, 1.0).precise(30).edges[-1])
+        9.00954255037540866803013653193
+        """
+        from mpmath import mp
+
+        from .precise import PreciseLaw
+
+        def scale(curve: PreciseCurve) -> Any:
+            factor = mp.mpf(self._factor)
+            return factor / (curve.moment(1) / mp.mpf(self._ratio)) if self._mean_one else factor
+
+        return PreciseLaw(self._curve.precise, self.name, digits, scale, self._ratio)
 
     # New laws from this one ------------------------------------------------------------------------------------------
 
@@ -275,8 +338,31 @@ class SpectralLaw:
         """Law of factor·x, factor > 0."""
         if not 0 < factor < np.inf:
             raise ValueError(f"factor={factor!r}: must be finite and > 0")
-        return SpectralLaw(self._curve, f"{factor:g} × {self.name}", self._scale * factor)
+        return self._changed(f"{factor:g} × {self.name}", factor=self._factor * factor)
 
     def normalized(self) -> SpectralLaw:
         """Law of x/mean, of mean one."""
-        return SpectralLaw(self._curve, f"mean-one {self.name}", self._scale / self.mean)
+        return self._changed(f"mean-one {self.name}", factor=1.0, mean_one=True)
+
+    def companion(self, ratio: float) -> SpectralLaw:
+        """Law of MᵀM when this is the law of MMᵀ and M has ``ratio`` columns per row. (laws.companion)
+
+        The two share their nonzero eigenvalues: ν/ratio + (1 − 1/ratio) δ_0. ``ratio`` is γ_O for the output, h for
+        attention, γ_V for values, 1 for the head average; it must be ≥ w(0), the share of nonzero eigenvalues.
+        """
+        if isinstance(ratio, bool) or not isinstance(ratio, (int, float, np.number)) or not 0 < ratio < np.inf:
+            raise ValueError(f"ratio={ratio!r}: must be a finite number > 0")
+        if ratio < self._mass:
+            raise ValueError(f"ratio={ratio!r}: must be ≥ {self._mass!r}, the share of nonzero eigenvalues")
+        factor = self._factor / ratio if self._mean_one else self._factor  # the scale stays
+        return self._changed(f"companion of {self.name}", factor=factor, ratio=self._ratio * ratio)
+
+    def singular_values(self) -> SingularValueLaw:
+        """Law of √x."""
+        return SingularValueLaw(self)
+
+    def _changed(self, name: str, **changes: Any) -> SpectralLaw:
+        kept = {"factor": self._factor, "mean_one": self._mean_one, "ratio": self._ratio}
+        law = SpectralLaw(self._curve, name, **{**kept, **changes})
+        law._spectrum = self._spectrum  # worked out once
+        return law

@@ -109,9 +109,7 @@ class AxisNet:
 
     def _zero_disc(self) -> _ZeroDisc:
         curve = self.curve
-        order = sum(width == curve.w_max for width in curve.widths)
-        if curve.p_end == 1 and order == 1 and curve.unique_above:
-            order = 2  # compound law of total rate one
+        order = curve.hard_edge_order
         tiny = np.array(1e-10)
         distance = curve.p_end * tiny
         shift = float(curve.log_ridge(curve.p_end - distance, distance)) - order * float(np.log(tiny))
@@ -142,7 +140,7 @@ class AxisNet:
             slope = 1 / evaluate(self.curve, tau[rows], here)[1]
             bound = radius * np.abs(slope) / 4
             found = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
-            found = self._proved(found, tau[rows], bound, target)
+            found, _ = self._proved(found, tau[rows], bound, target)
             logs[rows], tau[rows] = target.real, found
             all_logs.append(target.real)
             all_tau.append(found)
@@ -153,19 +151,25 @@ class AxisNet:
         self._slope = 1 / evaluate(self.curve, self._tau, self._logs + _RIM)[1]
         self._bound = self._nearby.radius(self._logs + _RIM) * np.abs(self._slope) / 4
 
-    def _proved(self, found: Array, centre: Array, bound: Array, target: Array) -> Array:
-        """``found`` where it is the only root of its disc; elsewhere the branch by the longer way along |λ| = x."""
+    def _proved(self, found: Array, centre: Array, bound: Array, target: Array) -> tuple[Array, NDArray[np.float64]]:
+        """``found`` where it is the only root of its disc; elsewhere the branch by the longer way along |λ| = x.
+
+        Also the root's distance from the centre over the radius of the disc: NaN where there is no disc.
+        """
         if self.curve.unique_above:
             # not only on the right side, but a root: Newton may have been stopped on its way
             converged = np.abs(evaluate(self.curve, found, target)[0]) < _NEARLY_A_ROOT
             good = converged & (np.sin(found.imag) > OFF_AXIS) & unique_root(self.curve, found, target)
+            disc = np.zeros(found.shape)
         else:
-            good = np.abs(found - centre) <= bound
+            disc = np.where(np.isinf(bound), np.nan, np.abs(found - centre) / bound)
+            good = disc <= 1
         rows = np.flatnonzero(~(good | np.isinf(bound)))
         if rows.size:
             logs = target.real[rows]
-            found[rows] = continue_to_angle(self.curve, logs, np.full(logs.shape, -np.pi), self.critical).tau
-        return found
+            root = continue_to_angle(self.curve, logs, np.full(logs.shape, -np.pi), self.critical)
+            found[rows], disc[rows] = root.tau, root.disc
+        return found, disc
 
     def solve(self, logs: NDArray[np.float64]) -> ComplexRoot:
         """The branch at x = exp(logs), inside the interval."""
@@ -175,14 +179,14 @@ class AxisNet:
         centre, bound = self._tau[node], self._bound[node]
         guess = centre + self._slope[node] * (logs - self._logs[node])
         touching = np.zeros(logs.shape, dtype=bool)
-        for disc in (self._low, self._high):
-            if disc is not None:
-                offset = np.abs(logs - disc.log_x)
-                near = offset < disc.reach
-                centre, bound = np.where(near, disc.tau, centre), np.where(near, disc.bound, bound)
-                guess = np.where(near, disc.tau + disc.slope * np.sqrt(offset), guess)
-                bound = np.where(offset < disc.skipped, np.inf, bound)
-                touching |= near & (offset < disc.skipped)  # nearer than rounding: the expansion is the answer
+        for edge in (self._low, self._high):
+            if edge is not None:
+                offset = np.abs(logs - edge.log_x)
+                near = offset < edge.reach
+                centre, bound = np.where(near, edge.tau, centre), np.where(near, edge.bound, bound)
+                guess = np.where(near, edge.tau + edge.slope * np.sqrt(offset), guess)
+                bound = np.where(offset < edge.skipped, np.inf, bound)
+                touching |= near & (offset < edge.skipped)  # nearer than rounding: the expansion is the answer
         if self._zero is not None:
             near = logs < self._zero.log_reach
             share = np.exp((logs[near] + _RIM - self._zero.shift) / self._zero.order)
@@ -190,10 +194,8 @@ class AxisNet:
             centre, bound = np.where(near, guess, centre), np.where(near, _ZERO_BOUND, bound)
         target = logs + _RIM
         tau = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
-        tau = self._proved(tau, centre, bound, target)
+        tau, disc = self._proved(tau, centre, bound, target)
         tau, residual = polish(self.curve, tau, target)
         check_residual(np.where(touching, 0.0, residual), logs)
         tau = np.where(touching, guess, tau)
-        return ComplexRoot.at(
-            self.curve, tau, residual, self._logs.size, "converged: every point lies in a disc where the root is unique"
-        )
+        return ComplexRoot.at(self.curve, tau, residual, disc, self._logs.size)

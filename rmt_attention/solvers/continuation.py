@@ -45,18 +45,23 @@ class ComplexRoot:
     w: Array
     w_imag: NDArray[np.float64]  # Im w to relative precision, also next to p_end, where w itself is almost real
     residual: NDArray[np.float64]  # |log λ(p) − log λ|
+    disc: NDArray[np.float64]  # how far into its uniqueness disc the root lies, as a share of the radius: see Solution
     steps: int
-    status: str
 
     @classmethod
     def at(
-        cls, curve: SpectralCurve, tau: Array, residual: NDArray[np.float64], steps: int, status: str
+        cls,
+        curve: SpectralCurve,
+        tau: Array,
+        residual: NDArray[np.float64],
+        disc: NDArray[np.float64],
+        steps: int,
     ) -> ComplexRoot:
         """The root at given τ."""
         p, distance = curve_parameters(curve, tau)
         w = curve.w(p, distance)
         w_imag = np.where(np.abs(distance) < np.abs(p), -curve.w_gap(p, distance).imag, w.imag)
-        return cls(tau, p, distance, w, w_imag, residual, steps, status)
+        return cls(tau, p, distance, w, w_imag, residual, disc, steps)
 
 
 def continue_to_angle(
@@ -71,6 +76,7 @@ def continue_to_angle(
     position = np.zeros(log_radius.shape)
     step_length = np.full(log_radius.shape, UNPROVED_STEP if curve.unique_above else STEP)
     rows = np.flatnonzero(angle < 0)
+    disc = np.zeros(log_radius.shape)
     steps = 0
     while rows.size and steps < max_steps:
         steps += 1
@@ -88,7 +94,9 @@ def continue_to_angle(
             rows, found, arrive = rows[proved], found[proved], arrive[proved]
             proved = step_length >= _SHORTEST_STEP
         else:
-            proved = (np.abs(found - tau[rows]) <= within) | (radius < TOUCHING)
+            share = np.where(radius < TOUCHING, np.nan, np.abs(found - tau[rows]) / within)
+            disc[rows] = np.maximum(disc[rows], share)
+            proved = ~(share > 1)
         if not proved.all():
             worst = np.argmin(proved) if curve.unique_above else rows[np.argmin(proved)]
             raise ConvergenceError(
@@ -107,9 +115,7 @@ def continue_to_angle(
     end = log_radius + 1j * angle
     tau, residual = polish(curve, tau, end)
     check_residual(residual, log_radius)
-    return ComplexRoot.at(
-        curve, tau, residual, steps, "converged: every step stayed inside the disc where the root is unique"
-    )
+    return ComplexRoot.at(curve, tau, residual, disc, steps)
 
 
 def unique_root(curve: SpectralCurve, tau: Array, target: Array) -> NDArray[np.bool_]:

@@ -49,6 +49,11 @@ class SpectralCurve(ABC):
         self._spare = np.array([a - self.w_max for a in self.widths])
         self._log_factor = log_constant - float(np.log(self.widths).sum())
 
+    @property
+    def hard_edge_order(self) -> int:
+        """g with density ∝ x^{−1+1/g} at 0: the number of widths equal to the smallest; 1 if there is a gap."""
+        return sum(a == self.w_max for a in self.widths)
+
     @abstractmethod
     def w(self, p: Array, distance: Array) -> Array:
         """w(p); ``distance`` is p_end − p, kept apart because it cancels near the end."""
@@ -80,6 +85,10 @@ class SpectralCurve(ABC):
     @abstractmethod
     def potential_argument(self, p: Array, distance: Array) -> Array:
         """Im(Λ − log s) on the closed upper half-plane, where Λ = ∫ w dlog s from p = 0; 0 on (0, p_end)."""
+
+    @abstractmethod
+    def precise(self) -> Any:
+        """The same curve in mpmath, at the working precision of the moment: a PreciseCurve of laws.precise_curves."""
 
     @abstractmethod
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:

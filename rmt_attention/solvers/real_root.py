@@ -26,9 +26,8 @@ class RealRoot:
     distance: Array
     w: Array
     gap: Array
-    residual: float
+    residual: NDArray[np.float64]  # |log λ(p) − log λ|
     steps: int
-    status: str
 
 
 def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_steps: int = 200) -> RealRoot:
@@ -69,7 +68,6 @@ def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_steps: int
         distance,
         curve.w(p, distance),
         curve.w_gap(p, distance),
-        float(np.abs(error).max(initial=0)),
+        np.abs(error),
         steps,
-        "converged: the residual is at rounding level and the root is bracketed",
     )

@@ -39,8 +39,8 @@ class Interval:
     high: Edge
 
 
-def support_intervals(curve: SpectralCurve, critical: CriticalValues) -> tuple[Interval, ...]:
-    """Closed intervals of the a.c. part. (laws.edges)
+def support_intervals(curve: SpectralCurve, critical: CriticalValues) -> tuple[tuple[Interval, ...], float]:
+    """Closed intervals of the a.c. part, and the mass that lies outside all of them: 0 up to rounding. (laws.edges)
 
     Between two neighbouring candidates the density is positive throughout or zero throughout; its value at the
     geometric midpoint, reached by the proved continuation, decides, and candidates inside a bulk or a gap drop out.
@@ -49,23 +49,25 @@ def support_intervals(curve: SpectralCurve, critical: CriticalValues) -> tuple[I
     """
     clusters = _clusters(critical.rim)
     first, last = critical.rim[clusters[:, 0]], critical.rim[clusters[:, 1]]
-    middles = np.concatenate([[first[0] - 1], (first[1:] + last[:-1]) / 2])
+    middles = np.concatenate([[first[0] - 1], (first[1:] + last[:-1]) / 2, [last[-1] + 1]])
     root = continue_to_angle(curve, middles, np.full(middles.shape, -np.pi), critical)
     rounding = _ROUNDING * (1 + np.abs(middles)) / np.abs(evaluate(curve, root.tau, middles - 1j * np.pi)[1])
-    filled = np.append(np.sin(root.tau.imag) > rounding, False)  # Im τ is 0 or π exactly where p is real
+    filled = np.sin(root.tau.imag) > rounding  # Im τ is 0 or π exactly where p is real
     intervals: list[Interval] = []
     low: Edge | None = None
     for index, (start, stop) in enumerate(clusters):
         left, right = filled[index], filled[index + 1]
         gap = index if right else index + 1  # the middle beside the cluster where the parameter is real
-        edge = _edge(critical, start, stop, root.distance[gap] if left != right and gap < len(clusters) else None)
+        edge = _edge(critical, start, stop, root.distance[gap] if left != right else None)
         if left and (not right or _is_pinch(curve, critical, start, stop, middles[index : index + 2])):
             edge = replace(edge, pinched=bool(right))
             intervals.append(Interval(low, edge))
             low = edge
         elif right and not left:
             low = edge
-    return tuple(intervals)
+    above = curve.upper_mass(root.p, root.distance)
+    lost = max(abs(above[-1]), 0.0 if filled[0] else abs(above[0] - curve.w_max))
+    return tuple(intervals), float(lost)
 
 
 def _clusters(logs: NDArray[np.float64]) -> NDArray[np.int64]:

