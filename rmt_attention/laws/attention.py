@@ -133,4 +133,4 @@ def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | Non
     kept = (atoms > 0) & (share > 0)
     if not kept.any():
         raise ValueError("jumps: all are zero; the law would be the point mass at 0")
-    return SpectralLaw(CompoundCurve(atoms[kept], rate * share[kept]), f"compound free Poisson (t={rate:g})")
+    return SpectralLaw(CompoundCurve(atoms[kept], share[kept], rate), f"compound free Poisson (t={rate:g})")

@@ -196,10 +196,11 @@ class CompoundCurve(SpectralCurve):
 
     unique_above = True
 
-    def __init__(self, jumps: Array, rates: Array):
+    def __init__(self, jumps: Array, weights: Array, rate: float):
         if not jumps.size:
             raise ValueError("jumps: all are zero, the law is a point mass at 0")
-        self._given = (jumps, rates)
+        self._given = (jumps, weights, rate)
+        rates = rate * weights
         mean = float(np.average(jumps, weights=rates))
         self._shape = (jumps / mean, rates)
         total = float(rates.sum())
@@ -261,7 +262,7 @@ class CompoundCurve(SpectralCurve):
         """
         jumps, rates = self._shape
         jumps, first = np.unique(jumps, return_inverse=True)
-        rates = np.bincount(first, weights=rates)
+        rates = np.asarray(np.bincount(first, weights=rates), dtype=float)
 
         def excess(omega: Array) -> Array:
             return (rates * (jumps / (jumps - omega[:, None])) ** 2).sum(1) - 1

@@ -250,9 +250,10 @@ class PreciseCompoundCurve(PreciseCurve):
     No polynomial, since there may be thousands of jumps; but a root in the upper half-plane is the only one there.
     """
 
-    def __init__(self, jumps: NDArray[np.float64], rates: NDArray[np.float64]) -> None:
+    def __init__(self, jumps: NDArray[np.float64], weights: NDArray[np.float64], rate: float) -> None:
         super().__init__(mp.one, (1.0,))
-        self._pairs = [(mp.mpf(float(y)), mp.mpf(float(r))) for y, r in zip(jumps, rates, strict=True)]
+        pairs = zip(jumps.tolist(), weights.tolist(), strict=True)
+        self._pairs = [(mp.mpf(y), mp.mpf(float(rate)) * mp.mpf(share)) for y, share in pairs]
         self.w_max = min(mp.one, sum(r for _, r in self._pairs))
         self._unit = 1 / max(y for y, _ in self._pairs)
         self._end: Any = None

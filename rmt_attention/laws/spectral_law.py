@@ -268,32 +268,32 @@ class SpectralLaw:
         if not (np.isfinite(points) & (points != 0)).all():
             wrong = points[~(np.isfinite(points) & (points != 0))].flat[0]
             raise ValueError(f"z={complex(wrong)!r}: must be finite and nonzero")
-        root = self._root(points)
+        flat = points.ravel()
+        root = self._root(flat)
         # δ log λ: the residual, and about ten logarithms of numbers of the size of |log λ| rounded
-        magnitude = np.abs(np.log(np.abs(points / self._scale)))
-        spread = root.residual + 8 * np.finfo(float).eps * (1 + magnitude)
+        spread = root.residual + 8 * np.finfo(float).eps * (1 + np.abs(np.log(np.abs(flat) / self._scale)))
         slope = self._curve.log_ridge_and_slope(root.p, root.distance)[1]
         with np.errstate(divide="ignore"):  # at an edge
             rate = np.abs(self._curve.w_slope(root.p, root.distance) / slope)
         carried = rate * spread / self._ratio
-        on_axis = (points.imag == 0) & (points.real > 0)
-        x = np.where(on_axis, points.real, np.nan)
-        w = np.asarray(root.w / self._ratio, dtype=complex)
+        x = np.where((flat.imag == 0) & (flat.real > 0), flat.real, np.nan)
+        w = root.w / self._ratio
         w_imag = np.maximum(root.w_imag, 0.0) / self._ratio
+        rounding = 4 * np.finfo(float).eps
         return Solution(
             z=points,
-            w=w,
-            density=w_imag / (np.pi * x),
-            residual=root.residual,
-            error=carried + 4 * np.finfo(float).eps * np.abs(w),
-            density_error=(carried + 4 * np.finfo(float).eps * w_imag) / (np.pi * x),
-            disc=root.disc,
+            w=np.asarray(w, dtype=complex).reshape(points.shape),
+            density=(w_imag / (np.pi * x)).reshape(points.shape),
+            residual=root.residual.reshape(points.shape),
+            error=(carried + rounding * np.abs(w)).reshape(points.shape),
+            density_error=((carried + rounding * w_imag) / (np.pi * x)).reshape(points.shape),
+            disc=root.disc.reshape(points.shape),
             steps=root.steps,
             status="converged: every residual is at rounding level and every root is proved to be the branch",
         )
 
     def _root(self, z: NDArray[np.complex128]) -> ComplexRoot:
-        """The branch at finite z ≠ 0: by the nets on the spectrum, by continuation along |λ| = const elsewhere."""
+        """The branch at a vector of finite z ≠ 0: by the nets on the spectrum, by continuation elsewhere."""
         angle = -np.abs(np.angle(-z))
         spectrum = (z.imag == 0) & (z.real > 0)
         index = np.full(z.shape, -1)

@@ -69,7 +69,8 @@ def quotient_series(above: Sequence[Any], below: Sequence[Any], size: int) -> Po
 def zero_of_decreasing(function: Callable[[Any], Any]) -> Any:
     """The zero of a function on the real line that decreases from positive to negative values.
 
-    False position in a bracket; the weight of an end that stays is scaled down as Anderson and Björck (1973) do.
+    False position in a bracket; the weight of an end that stays is scaled down as Anderson and Björck (1973) do, and
+    the bracket is halved when three steps have not done as much.
     """
     low, high, reach = -mp.one, mp.one, mp.one
     while (at_low := function(low)) <= 0:
@@ -77,10 +78,15 @@ def zero_of_decreasing(function: Callable[[Any], Any]) -> Any:
     while (at_high := function(high)) >= 0:
         low, high, reach = high, high + reach, 2 * reach
         at_low = function(low)
-    for _ in range(_MOST_STEPS):
+    length = high - low
+    for step in range(1, _MOST_STEPS):
         middle = high - at_high * (high - low) / (at_high - at_low)
         if not low < middle < high or high - low <= 4 * mp.eps * (abs(low) + abs(high)):
             return middle
+        if step % 3 == 0:
+            if high - low > length / 2:
+                middle = (low + high) / 2
+            length = high - low
         here = function(middle)
         if here == 0:
             return middle

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rmt_attention import laws
+from rmt_attention import AttentionLayer, laws
 from rmt_attention.laws import SpectralLaw
+from rmt_attention.simulation.conditional import row_covariance_eigenvalues
+from rmt_attention.simulation.streams import seed_key
 
 from ..oracles import Compound, Independent, Tied
 
@@ -35,6 +37,12 @@ def build(oracle: Independent | Tied | Compound) -> SpectralLaw:
     return functions[len(oracle.outer)](oracle.beta, oracle.heads, oracle.gamma_key, *oracle.outer)
 
 
+def _semi_empirical(layer: AttentionLayer) -> Compound:
+    """The law of the output given one draw of the weights, as in conditional_law."""
+    jumps = row_covariance_eigenvalues(layer, seed_key(0), 0)
+    return Compound(tuple(jumps.tolist()), layer.gamma_out, (1 / jumps.size,) * jumps.size)
+
+
 CASES = (
     Case("attention", Independent(1.0, 4, 2.0)),
     Case("attention, gap", Independent(1.0, 4, 0.3)),
@@ -44,6 +52,9 @@ CASES = (
     Case("attention, fewer heads than one", Independent(1.3, 0.6, 0.8)),
     Case("attention, many heads", Independent(0.7, 128, 1.0)),
     Case("attention, small β", Independent(0.05, 2, 1.5)),
+    Case("attention, one head, small β, ratio 1", Independent(0.05, 1, 1.0)),
+    Case("head average, one key matrix of eight heads", Independent(1.0, 1, 1.6 / 8)),
+    Case("head average, own keys", Independent(1.2, 1, 1.6)),
     Case("values", Independent(0.9, 3, 0.75, (1.25,))),
     Case("values, atom", Independent(1.0, 8, 0.5, (0.4,))),
     Case("values, double tie at 1", Independent(1.2, 1, 0.9, (1.0,))),
@@ -67,5 +78,6 @@ CASES = (
     Case("Marchenko–Pastur at 1", Compound((1.0,), 1.0, (1.0,))),
     Case("Marchenko–Pastur above 1", Compound((2.0,), 2.0, (1.0,))),
     Case("compound, three bulks and an atom", Compound((1.0, 3.0, 10.0), 0.1, (0.2, 0.4, 0.4))),
+    Case("semi-empirical", _semi_empirical(AttentionLayer(24, 24, heads=2, d_key=6, d_out=12))),
     Case("compound, no atom", Compound((0.2, 1.0, 7.0), 3.0, (0.5, 0.25, 0.25))),
 )
