@@ -175,6 +175,42 @@ class EmpiricalLaw:
             shares = 1 / (1 + penalty[..., None] / nonzero)  # 0/0 only at λ = 0, replaced below
         return np.where(penalty == 0, nonzero.size, shares.sum(-1)) / len(self)
 
+    def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
+        """Smallest eigenvalue x with cdf(x) ≥ q, 0 ≤ q ≤ 1; the smallest one at q = 0."""
+        levels = check_numbers("q", q, minimum=0.0)
+        if (levels > 1).any():
+            raise ValueError(f"q={float(levels[levels > 1].flat[0])!r}: must be in [0, 1]")
+        shares = np.arange(1, len(self) + 1) / len(self)
+        return np.asarray(self.eigenvalues[np.searchsorted(shares, levels, side="left")])
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Eigenvalues drawn independently, with replacement."""
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(f"rng={rng!r}: must be a numpy Generator")
+        return rng.choice(self.eigenvalues, size)
+
+    def normalized(self) -> EmpiricalLaw:
+        """Eigenvalues over their mean."""
+        if not self.mean > 0:
+            raise ValueError("mean=0.0: must be > 0, all eigenvalues are zero")
+        return EmpiricalLaw(self.eigenvalues / self.mean, self.zeros)
+
+    def singular_values(self) -> EmpiricalLaw:
+        """The law of the square roots."""
+        return EmpiricalLaw(np.sqrt(self.eigenvalues), self.zeros)
+
+    def companion(self, ratio: float) -> EmpiricalLaw:
+        """Law of MᵀM when this is the law of MMᵀ and M has ``ratio`` columns per row: zeros added or left out."""
+        columns = round(ratio * len(self)) if 0 < ratio < math.inf else -1
+        if not math.isclose(columns, ratio * len(self), rel_tol=1e-9):
+            raise ValueError(f"ratio={ratio!r}: times the number of rows, {len(self)}, must be a whole number > 0")
+        nonzero = self.eigenvalues[self.zeros :]
+        if columns < nonzero.size:
+            raise ValueError(
+                f"ratio={ratio!r}: must be ≥ {nonzero.size / len(self)!r}, the share of nonzero eigenvalues"
+            )
+        return EmpiricalLaw(np.append(np.zeros(columns - nonzero.size), nonzero), columns - nonzero.size)
+
     def histogram(self, bins: int | ArrayLike = 60) -> Histogram:
         """Bin heights normalised by all n eigenvalues, zeros kept apart as an atom.
 

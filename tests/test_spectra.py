@@ -327,3 +327,43 @@ def test_a_file_of_another_kind_is_refused_in_one_line_naming_it(tmp_path: Path)
         assert "\n" not in str(caught.value)
     with pytest.raises(FileNotFoundError):
         SpectrumSample.load(tmp_path / "absent.npz")
+
+
+def test_quantiles_are_eigenvalues_and_invert_the_cdf() -> None:
+    law = EmpiricalLaw(np.array([0.0, 0.0, 1.0, 2.0, 5.0]), zeros=2)
+    assert law.quantile([0.0, 0.2, 0.4, 0.41, 0.6, 0.8, 0.81, 1.0]).tolist() == [0, 0, 0, 1, 1, 2, 5, 5]
+    assert law.quantile(0.5).shape == ()
+    many = EmpiricalLaw(np.random.default_rng(0).random(997))
+    np.testing.assert_array_equal(many.quantile(many.cdf(many.eigenvalues)), many.eigenvalues)
+    for q in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match=f"q={q}"):
+            law.quantile(q)
+
+
+def test_spectra_of_a_matrix_and_its_transpose_are_companions() -> None:
+    matrix = np.random.default_rng(1).standard_normal((4, 7))
+    rows = EmpiricalLaw(np.linalg.eigvalsh(matrix @ matrix.T))
+    columns = rows.companion(7 / 4)
+    assert columns.zeros == 3
+    np.testing.assert_allclose(columns.eigenvalues[3:], np.linalg.eigvalsh(matrix.T @ matrix)[3:])
+    np.testing.assert_array_equal(columns.companion(4 / 7).eigenvalues, rows.eigenvalues)
+    assert columns.companion(4 / 7).zeros == 0
+    with pytest.raises(ValueError, match=r"ratio=0\.5: must be ≥ 1\.0"):
+        rows.companion(0.5)
+    for ratio in (0.0, -1.0, 1.3, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=r"must be a whole number > 0"):
+            rows.companion(ratio)
+
+
+def test_normalized_eigenvalues_singular_values_and_draws() -> None:
+    law = EmpiricalLaw(np.array([0.0, 1.0, 4.0, 7.0]), zeros=1)
+    assert law.normalized().mean == 1
+    assert law.normalized().zeros == 1
+    assert law.singular_values().eigenvalues.tolist() == [0, 1, 2, math.sqrt(7)]
+    draws = law.sample((50, 4), np.random.default_rng(2))
+    assert draws.shape == (50, 4)
+    assert set(draws.ravel()) == set(law.eigenvalues)
+    with pytest.raises(ValueError, match="must be a numpy Generator"):
+        law.sample(3, 0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="all eigenvalues are zero"):
+        EmpiricalLaw(np.zeros(3), zeros=3).normalized()

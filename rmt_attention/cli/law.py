@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,8 +14,11 @@ from ..experiments.law import MOMENTS, LawReport, law_report
 from ..experiments.reporting import layer_sharing, layer_sizes
 from ..law_table import MOST_POINTS
 from ..layer import AttentionLayer
-from .outputs import STDOUT, Writers, check_outputs, json_text, write_outputs
+from .outputs import STDOUT, Writers, check_outputs, json_text, report_writers, write_outputs
 from .terminal import DONE, new_table, printed_report, support_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def law_command(
@@ -42,18 +45,15 @@ def law_command(
     check_outputs(csv=csv, npz=npz, json=json_file, plot=plot)
     report = law_report(layer, observable, normalized=normalized, points=points)
     text = json_text(report.to_dict())
-    writers: Writers = {}
-    if csv is not None:
-        writers[csv] = report.write_csv
-    if npz is not None:
-        writers[npz] = report.write_npz
-    if json_file is not None and json_file != STDOUT:
-        writers[json_file] = lambda stream: stream.write(text.encode())
-    if plot is not None:
-        from ..experiments.law_figure import plot_law_report
-        from ..plotting import figure_writer
 
-        writers[plot] = figure_writer(plot_law_report(report), plot)
+    def figure() -> Figure:
+        from ..experiments.law_figure import plot_law_report
+
+        return plot_law_report(report)
+
+    tables = {csv: report.write_csv, npz: report.write_npz}
+    writers: Writers = {path: write for path, write in tables.items() if path is not None}
+    writers |= report_writers(text, json_file, plot, figure)
     write_outputs(writers)
     if json_file == STDOUT:
         sys.stdout.write(text)

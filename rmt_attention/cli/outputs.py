@@ -7,9 +7,12 @@ import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..files import check_writable, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STDOUT = "-"
 
@@ -34,6 +37,18 @@ def check_outputs(**paths: str | None) -> None:
     for (name, path), (other, other_path) in itertools.combinations(files.items(), 2):
         if Path(path).resolve() == Path(other_path).resolve():
             raise ValueError(f"{name}={path!r}: must differ from {other}, which is the same file")
+
+
+def report_writers(text: str, json_file: str | None, plot: str | None, figure: Callable[[], Figure]) -> Writers:
+    """Writers of a report's JSON and figure, where they were asked for as files."""
+    writers: Writers = {}
+    if json_file not in (None, STDOUT):
+        writers[json_file] = lambda stream: stream.write(text.encode())
+    if plot is not None:
+        from ..plotting import figure_writer
+
+        writers[plot] = figure_writer(figure(), plot)
+    return writers
 
 
 def write_outputs(writers: Writers) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,7 +14,7 @@ from ..experiments.verify import VerifyReport, verify
 from ..experiments.verify_checks import FAILED, FALSE_ALARM, UNDECIDED
 from ..layer import AttentionLayer
 from ..spectra import Estimate
-from .outputs import STDOUT, Writers, check_outputs, json_text, write_outputs
+from .outputs import STDOUT, check_outputs, json_text, report_writers, write_outputs
 from .terminal import (
     CHECK_FAILED,
     DONE,
@@ -24,6 +24,9 @@ from .terminal import (
     progress_line,
     support_text,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def verify_command(
@@ -45,14 +48,13 @@ def verify_command(
     with progress_line() as progress:
         report = verify(layer, replicates=draws, seed=seed, workers=workers, progress=progress)
     text = json_text(report.to_dict())
-    writers: Writers = {}
-    if json_file is not None and json_file != STDOUT:
-        writers[json_file] = lambda stream: stream.write(text.encode())
-    if plot is not None:
-        from ..experiments.verify_figure import plot_verify
-        from ..plotting import figure_writer
 
-        writers[plot] = figure_writer(plot_verify(report), plot)
+    def figure() -> Figure:
+        from ..experiments.verify_figure import plot_verify
+
+        return plot_verify(report)
+
+    writers = report_writers(text, json_file, plot, figure)
     write_outputs(writers)
     if json_file == STDOUT:
         sys.stdout.write(text)
