@@ -49,7 +49,12 @@ class Law(Protocol):
 
 def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) -> NDArray[np.float64]:
     """Real array without NaN, not below ``minimum``; ValueError naming the first offending entry otherwise."""
-    array = np.asarray(value, dtype=float)
+    if np.iscomplexobj(value):
+        raise ValueError(f"{name}={value!r}: must be real")
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r}: must be a number or an array of numbers") from None
     bad = np.isnan(array) if minimum is None else ~(array >= minimum)
     if bad.any():
         rule = "must not be NaN" if minimum is None else f"must be ≥ {minimum:g} and not NaN"

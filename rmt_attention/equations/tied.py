@@ -52,6 +52,7 @@ def scale_log_slope(xp, q, rest):
     return (1 + q) / (q * rest)
 
 
-def scale_log_curvature(xp, q, rest):
-    """d²log s/dq² = 2/(1 − q)² − 1/q²."""
-    return 2 / (rest * rest) - 1 / (q * q)
+def scale_log_curvature(xp, q, rest, unit):
+    """d²log s/dq² = 2/(1 − q)² − 1/q², times unit²."""
+    right, left = unit / rest, unit / q
+    return 2 * (right * right) - left * left

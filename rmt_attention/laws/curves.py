@@ -78,8 +78,8 @@ class IndependentCurve(RationalCurve):
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
         return 1 / p
 
-    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
-        return -1 / (p * p)
+    def scale_log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
+        return -((unit / p) ** 2)
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log v, Λ = (1−c) v + t log(1 + cv/t)
@@ -145,8 +145,8 @@ class TiedCurve(RationalCurve):
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
         return tied.scale_log_slope(np, p, self._rest(distance))
 
-    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
-        return tied.scale_log_curvature(np, p, self._rest(distance))
+    def scale_log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
+        return tied.scale_log_curvature(np, p, self._rest(distance), unit)
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log q − 2 log(1−q) − log θ2, Λ = h (excess q/(1−q) − (1+a) log(1−q))
@@ -235,9 +235,8 @@ class CompoundCurve(SpectralCurve):
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
         return 1 / (p * self._rest(distance))
 
-    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
-        rest = self._rest(distance)
-        return 1 / (rest * rest) - 1 / (p * p)
+    def scale_log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
+        return (unit / self._rest(distance)) ** 2 - (unit / p) ** 2
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log v, Λ = Σ rates · log(1 + v y)

@@ -120,7 +120,12 @@ class PreciseLaw:
         Of the x at real critical points of the curve those count across which the density starts or ends: it is
         evaluated once between any two neighbours.
         """
-        with mp.workdps(2 * self.digits + _FIRST_BRANCH):
+        working = 2 * self.digits + _FIRST_BRANCH
+        while self._n_candidates(working) != self._n_candidates(2 * working):
+            working *= 2
+            if working > _LAST:
+                raise ConvergenceError(f"{self.name}: edges not told apart with {_LAST} digits")
+        with mp.workdps(working):
             curve = self._curve()
             candidates = _candidates(curve)
             middles = [candidates[0] / 2] + [mp.sqrt(a * b) for a, b in pairwise(candidates)] + [2 * candidates[-1]]
@@ -128,12 +133,10 @@ class PreciseLaw:
         kept = [index for index, (left, right) in enumerate(pairwise(filled)) if left != right]
 
         def ends(curve: PreciseCurve, scale: Any) -> list[Any]:
-            again = _candidates(curve)
-            if len(again) != len(candidates):
-                raise ConvergenceError(f"{self.name}: two edges coincide to {mp.dps} digits", result=again)
-            return [again[index] * scale for index in kept]
+            found = _candidates(curve)
+            return [found[index] * scale for index in kept]
 
-        found = self._settled(ends)
+        found = self._settled(ends, working)
         if filled[0]:
             found = [mp.zero, *found]
         return tuple(zip(found[::2], found[1::2], strict=True))
@@ -145,9 +148,9 @@ class PreciseLaw:
 
     # Working precision -----------------------------------------------------------------------------------------------
 
-    def _settled(self, compute: Callable[[PreciseCurve, Any], Any]) -> Any:
+    def _settled(self, compute: Callable[[PreciseCurve, Any], Any], first: int = 0) -> Any:
         """The result to ``digits`` digits: computed at twice the precision each time until two results agree."""
-        precision, last = self.digits + _GUARD, None
+        precision, last = first or self.digits + _GUARD, None
         while precision <= _LAST:
             with mp.workdps(precision):
                 curve = self._curve()
@@ -159,6 +162,10 @@ class PreciseLaw:
             raise ConvergenceError(f"{self.name}: {self.digits} digits not reached with {_LAST}", result=last)
         with mp.workdps(self.digits + 2):
             return [+one for one in result] if isinstance(result, list) else +result
+
+    def _n_candidates(self, precision: int) -> int:
+        with mp.workdps(precision):
+            return len(_candidates(self._curve()))
 
     def _curve(self) -> PreciseCurve:
         """The curve at the working precision."""

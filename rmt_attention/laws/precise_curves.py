@@ -25,6 +25,7 @@ from ..solvers.precise import (
     power,
     product,
     quotient_series,
+    smallest_root,
     total,
     value,
     zero_of_decreasing,
@@ -168,12 +169,11 @@ class PreciseRationalCurve(PreciseCurve):
         far = abs(z) + self.constant
         while True:
             start = mp.re(z) + far * mp.j
-            roots = polynomial_roots(self._equation(start))
-            sizes = sorted((abs(root), index) for index, root in enumerate(roots))
-            if sizes[0][0] * _FAR < sizes[1][0]:
+            roots, index = smallest_root(self._equation(start))
+            if all(abs(roots[index]) * _FAR < abs(root) for j, root in enumerate(roots) if j != index):
                 break
             far *= 10
-        p, radius = follow_root(self._equation, start, z, roots, sizes[0][1])
+        p, radius = follow_root(self._equation, start, z, roots, index)
         if mp.im(z) == 0 and abs(mp.im(p)) < radius / 4:
             p = mp.re(p)  # the mirror image of a root is a root, and there is no other so near
         return p, radius
@@ -314,7 +314,12 @@ class PreciseCompoundCurve(PreciseCurve):
         """
         if self._off_axis(v):
             return True
-        return bool(mp.im(z) == 0 and sum(r * (v.real * y / (1 + v.real * y)) ** 2 for y, r in self._pairs) < 1)
+        at = mp.re(v)
+        return bool(
+            mp.im(z) == 0
+            and all(1 + at * y != 0 for y, _ in self._pairs)
+            and sum(r * (at * y / (1 + at * y)) ** 2 for y, r in self._pairs) < 1
+        )
 
     def critical_points(self) -> list[Any]:
         """v = −1/ω with Σ r (y/(y − ω))² = 1: one ω on either side of all jumps, two or none between neighbours."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["SingularValueLaw"]
 
 _STEP, _REACH = 0.4, 80.0  # in log λ: errors of the trapezoidal rule exp(−2π²/step), and exp(−reach/2) cut off
+_FAR = 1e6  # of the top edge: beyond it 1/(z − s) is smooth on the spectrum whatever the angle
 
 
 class SingularValueLaw:
@@ -62,7 +63,7 @@ class SingularValueLaw:
         """2 s f(s²), f the density of ν; at s = 0 its limit, which may be infinite."""
         points = check_numbers("s", s)
         result = np.zeros(points.shape)
-        positive = points > 0
+        positive = (points > 0) & (points <= self.edges[-1])
         result[positive] = 2 * points[positive] * self.squared.density(points[positive] ** 2)
         result[points == 0] = self._density_at_zero()
         return result
@@ -78,7 +79,8 @@ class SingularValueLaw:
     def cdf(self, s: ArrayLike) -> NDArray[np.float64]:
         """Mass of [0, s], right-continuous, the atom included."""
         points = check_numbers("s", s)
-        return np.where(points < 0, 0.0, self.squared.cdf(points * points))
+        within = np.clip(points, 0.0, self.edges[-1])
+        return np.where(points < 0, 0.0, np.where(points > within, 1.0, self.squared.cdf(within * within)))
 
     def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
         """Smallest s with cdf(s) ≥ q, 0 ≤ q ≤ 1."""
@@ -107,7 +109,7 @@ class SingularValueLaw:
             wrong = points[np.isnan(points) | (points == 0)].flat[0]
             raise ValueError(f"z={complex(wrong)!r}: must be nonzero and not NaN")
         result = np.zeros(points.shape, dtype=complex)
-        near = np.isfinite(points) & (np.abs(np.angle(points)) <= np.pi / 4)
+        near = (np.abs(points) < _FAR * self.edges[-1]) & (np.abs(np.angle(points)) <= np.pi / 4)
         far = np.isfinite(points) & ~near  # 1/(z − √x) is smooth on all of x > 0
         if far.any():
             x, weights = self.squared.quadrature

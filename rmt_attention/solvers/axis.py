@@ -90,10 +90,8 @@ class AxisNet:
         self._walk(min(left, right), right)
 
     def _edge_disc(self, edge: Edge) -> _EdgeDisc:
-        curve, distance = self.curve, np.array(edge.distance, dtype=complex)
-        p = curve.p_end - distance
-        stretch = p * (distance / curve.p_end)  # dp/dτ
-        curvature = complex(curve.log_curvature(p, distance) * stretch * stretch)
+        curve, p, distance = self.curve, np.array(edge.p, dtype=complex), np.array(edge.distance, dtype=complex)
+        curvature = complex(curve.log_curvature(p, distance, p * (distance / curve.p_end)))  # in τ
         tau = complex(np.log(p / distance))
         if tau.imag < 0:
             tau = tau.conjugate()

@@ -19,13 +19,14 @@ _AT_RIM = 1e-12  # distance of L from the rim, or from an edge, that rounding ex
 class CriticalValues:
     """Critical values of λ(p) as logarithms L, on the rim Im L = −π of the physical strip and beyond it.
 
-    ``rim`` are log x of the real critical points with x = −λ > 0, ascending: the candidates for edges.
-    ``rim_distances`` are their p_end − p; ``rim_pinched`` marks a nearly real complex pair. ``ghosts`` are log x of
-    complex critical points whose λ happens to be negative. ``beyond`` are complex: all that a disc reaching across the
-    rim can meet. (laws.edges)
+    ``rim`` are log x of the real critical points with x = −λ > 0, ascending: the candidates for edges. ``rim_p`` and
+    ``rim_distances`` are their p and p_end − p; ``rim_pinched`` marks a nearly real complex pair. ``ghosts`` are log x
+    of complex critical points whose λ happens to be negative. ``beyond`` are complex: all that a disc reaching across
+    the rim can meet. (laws.edges)
     """
 
     rim: NDArray[np.float64]
+    rim_p: NDArray[np.float64]
     rim_distances: NDArray[np.float64]
     rim_pinched: NDArray[np.bool_]
     ghosts: NDArray[np.float64]
@@ -42,7 +43,7 @@ class CriticalValues:
         with np.errstate(all="ignore"):
             logs = curve.log_ridge(p, distance)
         kept = np.isfinite(logs)
-        distance, logs, real, complex_enough = distance[kept], logs[kept], real[kept], complex_enough[kept]
+        p, distance, logs, real, complex_enough = (part[kept] for part in (p, distance, logs, real, complex_enough))
         depth = np.mod(logs.imag + np.pi, 2 * np.pi)
         depth_either_way = np.minimum(depth, 2 * np.pi - depth)
         # A complex pair that nearly is one real point: two edges have met, or are about to part.
@@ -54,6 +55,7 @@ class CriticalValues:
         real_part, depth = logs.real[others], depth[others]
         return cls(
             logs.real[candidate][order],
+            p.real[candidate][order],
             distance.real[candidate][order],
             pinched[candidate][order],
             logs.real[ghost],
@@ -71,19 +73,22 @@ class CriticalValues:
             return (logs <= low) | (logs >= high)
 
         kept = outside(self.rim)
-        return CriticalValues(
-            self.rim[kept],
-            self.rim_distances[kept],
-            self.rim_pinched[kept],
-            self.ghosts[outside(self.ghosts)],
-            self.beyond,
-        )
+        return self._with(kept, outside(self.ghosts))
 
     def without(self, log_x: float) -> CriticalValues:
         """All but those at log x itself."""
         kept = np.abs(self.rim - log_x) > _AT_RIM
-        ghosts = self.ghosts[np.abs(self.ghosts - log_x) > _AT_RIM]
-        return CriticalValues(self.rim[kept], self.rim_distances[kept], self.rim_pinched[kept], ghosts, self.beyond)
+        return self._with(kept, np.abs(self.ghosts - log_x) > _AT_RIM)
+
+    def _with(self, kept: NDArray[np.bool_], kept_ghosts: NDArray[np.bool_]) -> CriticalValues:
+        return CriticalValues(
+            self.rim[kept],
+            self.rim_p[kept],
+            self.rim_distances[kept],
+            self.rim_pinched[kept],
+            self.ghosts[kept_ghosts],
+            self.beyond,
+        )
 
     def lowest(self) -> float:
         """log of the smallest |λ| at a critical value."""

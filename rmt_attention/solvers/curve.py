@@ -79,8 +79,8 @@ class SpectralCurve(ABC):
         """dlog s/dp."""
 
     @abstractmethod
-    def scale_log_curvature(self, p: Array, distance: Array) -> Array:
-        """d²log s/dp²."""
+    def scale_log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
+        """d²log s/dp² times unit²."""
 
     @abstractmethod
     def potential_argument(self, p: Array, distance: Array) -> Array:
@@ -101,12 +101,13 @@ class SpectralCurve(ABC):
     def critical_points(self) -> tuple[Array, Array]:
         """p and p_end − p at the zeros of dlog λ/dp, real and (except where unique_above) complex. (laws.edges)"""
 
-    def log_curvature(self, p: Array, distance: Array) -> Array:
-        """d²log λ/dp²."""
+    def log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
+        """d²log λ/dp² times unit²; where dlog λ/dp = 0 the second derivative in τ if the unit is dp/dτ."""
         margins = self._margins(p, distance)
-        slope = self.w_slope(p, distance)
-        bend = self.w_curvature(p, distance) * (1 / margins).sum(0) + slope * slope * (1 / margins**2).sum(0)
-        return -bend - self.scale_log_curvature(p, distance)
+        slope = self.w_slope(p, distance) * unit
+        bend = self.w_curvature(p, distance) * unit * unit * (1 / margins).sum(0)
+        bend = bend + ((slope / margins) ** 2).sum(0)
+        return -bend - self.scale_log_curvature(p, distance, unit)
 
     def _margins(self, p: Array, distance: Array) -> Array:
         return self.w_gap(p, distance) + self._spare.reshape((-1,) + (1,) * p.ndim)

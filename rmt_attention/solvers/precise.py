@@ -103,15 +103,32 @@ def zero_of_decreasing(function: Callable[[Any], Any]) -> Any:
 
 def polynomial_roots(polynomial: Sequence[Any]) -> list[Any]:
     """All roots of a polynomial with nonzero constant term, simple ones to working precision."""
-    trimmed = list(polynomial)
-    while trimmed[-1] == 0:
-        del trimmed[-1]
+    trimmed = _trimmed(polynomial)
     tolerance = +mp.eps  # at this precision
     with mp.workdps(2 * mp.dps):
-        roots = _refine(trimmed, _first_guesses(trimmed), tolerance, 100 * len(trimmed))
+        roots = _refine(trimmed, _first_guesses(trimmed), tolerance, most_steps=100 * len(trimmed))
     if roots is None:
         raise ConvergenceError(f"the roots of a polynomial of degree {len(trimmed) - 1} were not found", result=trimmed)
     return roots
+
+
+def smallest_root(polynomial: Sequence[Any]) -> tuple[list[Any], int]:
+    """All roots, the smallest to a third of the digits and the others well enough to tell it from them; its index."""
+    trimmed = _trimmed(polynomial)
+    guesses = _first_guesses(trimmed)
+    index = min(range(len(guesses)), key=lambda i: abs(guesses[i]))
+    roots = _refine(trimmed, guesses, mp.mpf(10) ** (-mp.dps // 3), index, most_steps=100 * len(trimmed))
+    if roots is None:
+        raise ConvergenceError(f"the smallest of {len(trimmed) - 1} roots was not found", result=trimmed)
+    return roots, index
+
+
+def _trimmed(polynomial: Sequence[Any]) -> Polynomial:
+    """Without vanishing leading coefficients."""
+    trimmed = list(polynomial)
+    while trimmed[-1] == 0:
+        del trimmed[-1]
+    return trimmed
 
 
 def _first_guesses(polynomial: Sequence[Any]) -> list[Any]:
@@ -134,11 +151,17 @@ def _first_guesses(polynomial: Sequence[Any]) -> list[Any]:
     return guesses
 
 
-def _refine(polynomial: Sequence[Any], roots: Sequence[Any], tolerance: Any, most_steps: int = 30) -> list[Any] | None:
-    """Weierstrass's simultaneous iteration from nearby values, labels kept; None if it does not settle."""
+def _refine(
+    polynomial: Sequence[Any], roots: Sequence[Any], tolerance: Any, index: int | None = None, most_steps: int = 30
+) -> list[Any] | None:
+    """Weierstrass's simultaneous iteration from nearby values, labels kept; None if it does not settle.
+
+    With an index only that root is found to the tolerance, the others to 1 % of their distance from it: clusters
+    elsewhere, where the iteration is slow, do not matter.
+    """
     leading, roots = polynomial[-1], list(roots)
     for _ in range(most_steps):
-        largest = mp.zero
+        steps = []
         for i, root in enumerate(roots):
             apart = leading
             for j, other in enumerate(roots):
@@ -146,10 +169,17 @@ def _refine(polynomial: Sequence[Any], roots: Sequence[Any], tolerance: Any, mos
                     apart = apart * (root - other)
             if apart == 0:
                 return None
-            step = value(polynomial, root) / apart
-            roots[i] = root - step
-            largest = max(largest, abs(step) / abs(roots[i]))
-        if largest < tolerance:
+            steps.append(value(polynomial, root) / apart)
+            roots[i] = root - steps[i]
+        if index is None:
+            settled = all(abs(step) < tolerance * abs(root) for step, root in zip(steps, roots, strict=True))
+        else:
+            settled = abs(steps[index]) < tolerance * abs(roots[index]) and all(
+                abs(step) < abs(root - roots[index]) / 100
+                for j, (step, root) in enumerate(zip(steps, roots, strict=True))
+                if j != index
+            )
+        if settled:
             return roots
     return None
 
@@ -168,7 +198,7 @@ def follow_root(
     here, roots, stride = start, list(roots), mp.mpf(1) / 4  # of what remains: geometric in the distance to the end
     while stride * abs(end - here) > mp.eps * abs(end):
         there = end if stride >= 1 else here + (end - here) * stride
-        moved = _refine(polynomial_at(there), roots, mp.mpf(10) ** (-mp.dps // 3))
+        moved = _refine(polynomial_at(there), roots, mp.mpf(10) ** (-mp.dps // 3), index)
         if moved is not None:
             near = min(_separation(roots, index), _separation(moved, index))
             if abs(moved[index] - roots[index]) < near / 3:

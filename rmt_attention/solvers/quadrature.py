@@ -17,7 +17,7 @@ _REACH = 3.3  # range of the tanh–sinh variable: weights are below 1e-17 of th
 _SHARP = 0.75  # a critical value nearer to the axis than this, in log x, gets a panel boundary beside it
 LONGEST_PANEL = 12.0  # in log x
 LONGEST_BLIND = 0.25  # the same to begin with where complex critical values are not known
-_DEEPEST = -690.0  # log of the smallest x
+_DEEPEST = 690.0  # log of the largest over the smallest x
 
 
 def support_nodes(interval: Interval, critical: CriticalValues, longest: float) -> tuple[Array, Array]:
@@ -32,10 +32,11 @@ def support_nodes(interval: Interval, critical: CriticalValues, longest: float) 
     low = -np.inf if interval.low is None else interval.low.log_x
     beyond = critical.inside(low, high).beyond
     near = beyond[beyond.imag > -np.pi - _SHARP].real
-    cuts = np.unique(near[(near > max(low, _DEEPEST) + 1e-9) & (near < high - 1e-9)])
+    deepest = max(low, high - _DEEPEST)
+    cuts = np.unique(near[(near > deepest + 1e-9) & (near < high - 1e-9)])
     pieces = [_panel(a, b, longest) for a, b in itertools.pairwise([low, *cuts, high])]
     logs, weights = (np.concatenate(part) for part in zip(*pieces, strict=True))
-    kept = (logs > max(low, _DEEPEST)) & (logs < high)
+    kept = (logs > deepest) & (logs < high)
     return logs[kept], weights[kept]
 
 

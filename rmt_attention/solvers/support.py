@@ -23,6 +23,7 @@ class Edge:
     """
 
     log_x: float
+    p: float
     distance: float  # p_end − p
     pinched: bool = False
 
@@ -81,7 +82,7 @@ def _edge(critical: CriticalValues, start: int, stop: int, beside: complex | Non
     choice = start
     if beside is not None and stop > start:
         choice = start + int(np.argmin(np.abs(critical.rim_distances[start : stop + 1] - beside.real)))
-    return Edge(float(critical.rim[choice]), float(critical.rim_distances[choice]))
+    return Edge(float(critical.rim[choice]), float(critical.rim_p[choice]), float(critical.rim_distances[choice]))
 
 
 def _is_pinch(

@@ -85,7 +85,7 @@ def test_the_slopes_are_the_derivatives(beta: float, heads: float, gamma_key: fl
             ),
             (
                 lambda x: mp.log(tied.scale(mp, x, 1 - x, theta2)),
-                (tied.scale_log_slope(mp, x, rest), tied.scale_log_curvature(mp, x, rest)),
+                (tied.scale_log_slope(mp, x, rest), tied.scale_log_curvature(mp, x, rest, 1)),
             ),
         ):
             for order, derivative in enumerate(derivatives, 1):

@@ -123,3 +123,10 @@ def test_far_away_arguments_are_answered_without_warning(law: SpectralLaw) -> No
 def test_messages_say_one_thing_in_one_line() -> None:
     with pytest.raises(ValueError, match=re.escape("gamma_key=-0.5: must be a finite number > 0")):
         attention_law(1.0, 4, -0.5)
+
+
+@pytest.mark.parametrize("value", [1j, np.array([1.0 + 1j]), "a", [1.0, "b"], {}])
+@pytest.mark.parametrize("method", ["density", "cdf", "quantile", "degrees_of_freedom", "complement"])
+def test_what_is_no_real_number_is_refused_by_name(law: SpectralLaw, method: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^(x|q|ridge)=.*: must be (real|a number or an array of numbers)$"):
+        getattr(law, method)(value)

@@ -205,3 +205,26 @@ def test_negative_ridges_zero_and_wrong_orders_are_refused(law: SpectralLaw) -> 
             method(0)
     with pytest.raises(ValueError, match="k=61: must be an integer from 0 to 60"):
         precise.moment(61)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        output_law(18.0, 1.0, 1.0, 1.0, 1.0),  # roots in clusters far from the one followed
+        attention_law(1e-6, 1.0, 1e-9),
+        compound_poisson_law([1.0], 1e-9),
+        tied_output_law(22.0, 2.0, 0.5, 1.0),
+    ],
+    ids=lambda law: law.name,
+)
+def test_extreme_parameters_have_their_digits_too(law: SpectralLaw) -> None:
+    precise = law.precise(15)
+    x = float(law.quantile(1 - 0.3 * law._curve.w_max))
+    assert _relative(float(law.density(x)), precise.density(x)) < 1e-6  # next to edges that nearly coincide
+    assert _relative(law.edges[-1], precise.edges[-1]) < 1e-11
+    assert law.expectation(lambda y: y / law.mean) == pytest.approx(1, rel=1e-10)
+
+
+def test_two_edges_closer_than_the_first_working_precision_are_told_apart() -> None:
+    law = tied_output_law(1.0, 1e6, 1e-6, 1.0)
+    assert _relative(law.edges[-1], law.precise(15).edges[-1]) < 1e-10

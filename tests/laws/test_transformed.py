@@ -145,3 +145,12 @@ def test_the_ratio_of_a_companion_is_a_finite_positive_number(ratio: Any) -> Non
 def test_a_ratio_below_the_share_of_nonzero_eigenvalues_is_refused() -> None:
     with pytest.raises(ValueError, match=r"ratio=0\.3: must be ≥ 0\.4"):
         output_law(1.0, 4, 1.0, 2.0, 0.4).companion(0.3)
+
+
+def test_singular_values_far_away_are_answered_without_overflow() -> None:
+    singular = attention_law(1.0, 4, 0.3).singular_values()
+    far = np.array([1e10, 1e200, np.inf])
+    assert (singular.density(far) == 0).all()
+    assert (singular.cdf(far) == 1).all()
+    np.testing.assert_allclose(singular.cauchy(far[:2]) * far[:2], 1, rtol=1e-9)
+    assert singular.cauchy(far[2]) == 0
