@@ -1,4 +1,4 @@
-"""Regenerate what README shows: the blocks between `<!-- generated: COMMAND -->` and `<!-- end -->`, and the figure.
+"""Regenerate what README shows: the blocks between `<!-- generated: COMMAND -->` and `<!-- end -->`, and the figures.
 
 Run from the repository's root in an environment with the package installed: python docs/update.py
 """
@@ -12,24 +12,29 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).parent.parent / "README.md"
-FIGURE = Path(__file__).parent / "verify.png"
+FIGURES = {
+    "verify.png": "rmt-attention verify",
+    "law.png": "rmt-attention law --heads 4 --d-key 8 --d-value 768 --d-out 384",
+}
 BLOCK = re.compile(r"(<!-- generated: (?P<command>[^\n]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def run(command: str) -> str:
-    """Standard output of an `rmt-attention …` command line of this environment."""
-    _, *arguments = shlex.split(command)
-    program = [sys.executable, "-c", "from rmt_attention.cli import main; main()", *arguments]
-    return subprocess.run(program, check=True, capture_output=True, text=True).stdout
+    """Standard output of an `rmt-attention …` or `python …` command line of this environment."""
+    name, *arguments = shlex.split(command)
+    program = [] if name == "python" else ["-c", "from rmt_attention.cli import main; main()"]
+    return subprocess.run([sys.executable, *program, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def main() -> None:
     def fresh(match: re.Match[str]) -> str:
-        lines = [line.rstrip() for line in run(match["command"]).splitlines()]
-        return match[1] + "```text\n" + "\n".join(lines) + "\n```\n" + match[3]
+        text = "\n".join(line.rstrip() for line in run(match["command"]).splitlines())
+        is_table = text.startswith("|")
+        return match[1] + (f"\n{text}\n\n" if is_table else f"```text\n{text}\n```\n") + match[3]
 
     README.write_text(BLOCK.sub(fresh, README.read_text(encoding="utf-8")), encoding="utf-8")
-    run(f"rmt-attention verify --plot {shlex.quote(str(FIGURE))}")
+    for name, command in FIGURES.items():
+        run(f"{command} --plot {shlex.quote(str(Path(__file__).parent / name))}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import rmt_attention
 
 ROOT = Path(rmt_attention.__file__).parents[1]
-HEAVY = ("jax", "scipy.stats", "matplotlib", "typer", "rich", "dask", "pandas", "torch")
+HEAVY = ("jax", "scipy.stats", "mpmath", "matplotlib", "typer", "rich", "dask", "pandas", "torch")
 
 
 def _modules_after(code: str) -> set[str]:

@@ -87,7 +87,9 @@ def test_the_order_of_a_moment_may_be_a_numpy_integer(law: SpectralLaw) -> None:
     assert law.moment(2) == law.moment(np.int64(2)) == law.moment(np.uint8(2))
 
 
-@pytest.mark.parametrize("method", ["density", "cdf", "degrees_of_freedom", "cauchy"])
+@pytest.mark.parametrize(
+    "method", ["density", "cdf", "quantile", "degrees_of_freedom", "complement", "cauchy", "solve"]
+)
 def test_nan_is_refused_wherever_it_stands(law: SpectralLaw, method: str) -> None:
     for value in (NAN, [1.0, NAN], np.array([[1.0, 2.0], [NAN, 1.0]])):
         _refused(lambda value=value: getattr(law, method)(value), "nan", "must")
@@ -96,6 +98,7 @@ def test_nan_is_refused_wherever_it_stands(law: SpectralLaw, method: str) -> Non
 def test_a_negative_ridge_is_refused_by_value(law: SpectralLaw) -> None:
     _refused(lambda: law.degrees_of_freedom([0.1, -1e-9]), "ridge=-1e-09", "≥ 0")
     _refused(lambda: law.degrees_of_freedom(-INF), "ridge=-inf", "≥ 0")
+    _refused(lambda: law.complement([0.1, -1e-9]), "ridge=-1e-09", "≥ 0")
 
 
 def test_the_cauchy_transform_at_zero_is_refused_with_a_hint(law: SpectralLaw) -> None:

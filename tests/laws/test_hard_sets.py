@@ -15,21 +15,7 @@ import pytest
 from rmt_attention.laws import SpectralLaw
 
 from .stress import STRATA, generate
-from .stress_errors import LIMITS, as_text, digits_errors, faults, stress_errors, tabulate
-
-# Against 40 digits. Density 1e-6 from an edge: the edge is known to about 1e-15, so the density to 1e-9 of itself.
-DIGITS_LIMITS = {
-    "w": 1e-13,
-    "1 − w/w(0)": 1e-13,
-    "density": 1e-10,
-    "density near top": 1e-8,
-    "cdf": 1e-10,
-    "quantile": 1e-12,
-    "cauchy": 1e-12,
-    "moments 1 to 8": 1e-13,
-    "edges": 1e-12,
-    "density, error over its estimate": 1.0,
-}
+from .stress_errors import DIGITS_LIMITS, LIMITS, as_text, digits_errors, faults, stress_errors, tabulate
 
 
 def _check(table: dict[str, dict[str, Any]], limits: dict[str, float], count: int) -> None:

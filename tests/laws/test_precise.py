@@ -228,3 +228,47 @@ def test_extreme_parameters_have_their_digits_too(law: SpectralLaw) -> None:
 def test_two_edges_closer_than_the_first_working_precision_are_told_apart() -> None:
     law = tied_output_law(1.0, 1e6, 1e-6, 1.0)
     assert _relative(law.edges[-1], law.precise(15).edges[-1]) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("law", "gamma_key"),
+    [(attention_law(1.0, 4, 0.3), 0.3), (attention_law(1.0, 1, 0.1), 0.1), (output_law(1.0, 4, 0.1, 3, 5), 0.1)],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_the_gap_is_empty_and_the_key_width_lies_above_it(law: SpectralLaw, gamma_key: float) -> None:
+    (_, low), (high, _) = law.support
+    precise = law.precise(DIGITS)
+    # all over the gap, also where it almost ends
+    for share in (1e-6, 0.5, 1 - 1e-6):
+        x = low + share * (high - low)
+        assert precise.density(x) == 0
+        assert _relative(1 - precise.cdf(x), mpf(gamma_key)) < 1e-39
+    # negative control
+    for x in (low - 1e-6 * (high - low), high + 1e-6 * (high - low)):
+        assert precise.density(x) > 0
+
+
+def test_at_an_edge_known_to_forty_digits_the_density_is_zero_to_half_as_many() -> None:
+    precise = attention_law(1.0, 4, 0.3).precise(DIGITS)
+    for edge, level in zip(precise.edges, (0, 1 - mpf(0.3), 1 - mpf(0.3), 1), strict=True):
+        # a square root of a distance below 1e-42
+        assert precise.density(edge) < 1e-20
+        assert abs(precise.cdf(edge) - level) < 1e-38
+
+
+def test_g_is_the_conjugate_below_the_axis_and_continuous_down_to_it() -> None:
+    precise = output_law(0.9, 3, 0.75, 1.25, 0.75).precise(DIGITS)
+    x, above = mpf("0.7"), mp.mpc("0.7", "1e-30")
+    with mp.workdps(DIGITS):
+        assert precise.cauchy(mp.conj(above)) == mp.conj(precise.cauchy(above))
+        # the difference to height η is |G′| η
+        assert 1e-33 < abs(precise.cauchy(above) - precise.cauchy(x)) < 1e-28
+        assert _relative(-mp.im(precise.cauchy(x)) / mp.pi, precise.density(x)) < 1e-38
+
+
+@pytest.mark.slow
+@every_law
+def test_edges_of_every_law_agree_with_twenty_digits(case: Case) -> None:
+    edges = case.law.precise(20).edges
+    assert len(edges) == len(case.law.edges)
+    assert max(_relative(a, b) for a, b in zip(case.law.edges, edges, strict=True)) < 1e-13

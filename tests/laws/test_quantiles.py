@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rmt_attention.laws import SpectralLaw, attention_law, output_law
+from rmt_attention.laws import SpectralLaw, attention_law, compound_poisson_law, output_law
 
 from .registry import CASES, Case
 
@@ -61,3 +61,15 @@ def test_draws_follow_the_cdf_atoms_included() -> None:
         assert abs((draws <= x).mean() - expected) < 4.9 * np.sqrt(expected * (1 - expected) / draws.size)
     with pytest.raises(ValueError, match="must be a numpy Generator"):
         law.sample(3, 0)
+
+
+def test_draws_depend_on_their_generator_alone_and_leave_the_global_one_untouched() -> None:
+    law = compound_poisson_law([1.0], 1.0)  # the density diverges at 0
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - the generator that must not be touched
+    first, again = (law.sample(1000, np.random.default_rng(7)) for _ in range(2))
+    other = law.sample(1000, np.random.default_rng(8))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).all()
+    assert np.isfinite(first).all()
+    assert (first > 0).all()
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002

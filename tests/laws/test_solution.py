@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from rmt_attention.laws import attention_law, output_law
 
@@ -112,3 +113,24 @@ def test_small_z_keep_their_digits() -> None:
     for z in (-1e-9, -1e-14, 1e-12j):
         assert complex(law.cauchy(z)) == pytest.approx(-inverse, rel=1e-8)
     assert complex(law.cauchy(-1e-14)) == pytest.approx(-inverse, rel=1e-12)
+
+
+@pytest.mark.slow
+@every_law
+def test_error_estimates_cover_the_errors_of_every_law(case: Case) -> None:
+    law, z = case.law, _points(case)
+    precise, found = law.precise(20), case.law.solve(_points(case))
+    w = np.array(
+        [
+            abs(complex(1 - mp.mpmathify(one) * precise.cauchy(one) - value))
+            for one, value in zip(z, found.w, strict=True)
+        ]
+    )
+    assert (w <= found.error).all(), z[w > found.error]
+    axis = (z.imag == 0) & (z.real > 0)
+    pairs = zip(z[axis].real, found.density[axis], strict=True)
+    density = np.array([abs(float(precise.density(one) - float(value))) for one, value in pairs])
+    assert (density <= found.density_error[axis]).all()
+    # no cover by exaggeration: for the median point a thousandth of the estimate would not do
+    known = np.abs(found.w) > 0
+    assert np.median(found.error[known] / np.maximum(w[known], 1e-17 * np.abs(found.w[known]))) < 1e3

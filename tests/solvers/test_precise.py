@@ -74,3 +74,33 @@ def test_a_root_that_meets_another_at_the_end_is_an_error() -> None:
         roots = polynomial_roots([-(start - 1), mp.zero, mp.one])
         with pytest.raises(ConvergenceError, match="may be an edge"):
             follow_root(lambda z: [-(z - 1), mp.zero, mp.one], start, mp.mpc(1), roots, 0)
+
+
+def test_steep_flat_and_distant_functions_give_up_their_zero() -> None:
+    with mp.workdps(40):
+        zero = mpf("0.3")
+        assert abs(zero_of_decreasing(lambda x: mp.tanh(mpf(10) ** 12 * (zero - x))) - zero) < mpf(10) ** -38
+        assert abs(zero_of_decreasing(lambda x: (zero - x) ** 9) - zero) < mpf(10) ** -37
+        assert abs(zero_of_decreasing(lambda x: 1 - mp.exp(1000 * (x - 2))) - 2) < mpf(10) ** -38
+        assert abs(zero_of_decreasing(lambda x: mp.atan(10**6 - x)) - 10**6) < mpf(10) ** -32
+
+
+def test_a_root_that_turns_is_followed_where_the_nearest_root_of_one_step_is_the_other() -> None:
+    """Roots ±exp(iπkz): after k = 1 or 5 half turns each stands where the other stood."""
+    with mp.workdps(40):
+        for k in (1, 5):
+
+            def at(z: object, k: int = k) -> list[object]:
+                return [-mp.expjpi(2 * k * z), mp.zero, mp.one]
+
+            root, near = follow_root(at, mpf(0), mpf(1), [mp.mpc(1), mp.mpc(-1)], 0)
+            assert abs(root + 1) < mpf(10) ** -13  # a third of the digits, as long as the root is not polished
+            assert abs(near - 2) < mpf(10) ** -13
+            # negative control
+            assert abs(min(polynomial_roots(at(mpf(1))), key=lambda one: abs(one - 1)) - 1) < mpf(10) ** -38
+
+
+def test_the_zero_is_right_when_the_bracket_has_to_move_first_either_way() -> None:
+    with mp.workdps(30):
+        for zero in (mpf(-900), mpf(-1), mpf(1), mpf(900)):
+            assert abs(zero_of_decreasing(lambda x, zero=zero: mp.tanh(zero - x)) - zero) <= abs(zero) * mpf(10) ** -28

@@ -1,0 +1,10 @@
+"""Double precision against 40 digits, every method, hard parameter sets: python -m benchmarks.accuracy"""
+
+from __future__ import annotations
+
+from tests.laws.stress_errors import DIGITS_LIMITS, digits_errors
+
+from .hard_sets import program
+
+if __name__ == "__main__":
+    program("accuracy", __doc__, digits_errors, DIGITS_LIMITS, count=60)

@@ -1,0 +1,10 @@
+"""Thousands of hard parameter sets against closed forms and mpmath: python -m benchmarks.stress"""
+
+from __future__ import annotations
+
+from tests.laws.stress_errors import LIMITS, stress_errors
+
+from .hard_sets import program
+
+if __name__ == "__main__":
+    program("stress", __doc__, stress_errors, LIMITS, count=10_000)
