@@ -306,7 +306,7 @@ class Tied(_ByArgument):
 
     @property
     def constant(self) -> float:  # type: ignore[override]
-        return 1.0 if self.gamma_out is None else self.gamma_out / self.gamma_key
+        return 1.0 if self.gamma_out is None else mpf(self.gamma_out) / mpf(self.gamma_key)
 
     @property
     def ratio(self) -> Any:

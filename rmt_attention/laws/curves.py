@@ -45,7 +45,7 @@ def _product(polynomials: Iterable[Array]) -> Array:
     return result
 
 
-_NEGLIGIBLE = 1e-30
+_NEGLIGIBLE = 1e-20
 _NEGLIGIBLE_Q = 1e-16
 
 
@@ -117,7 +117,7 @@ class TiedCurve(RationalCurve):
 
     def __init__(self, constant: float, outer: Sequence[float], beta: float, heads: float, gamma_key: float):
         super().__init__(math.log(constant), (*outer, heads, gamma_key))
-        self._given = (constant, outer, beta, heads, gamma_key)
+        self._given = (outer, beta, heads, gamma_key)
         a = gamma_key / heads
         self._theta2 = beta * beta
         self._shape = (heads, a, a * (score_variance_excess(math, self._theta2) / self._theta2))
@@ -203,7 +203,9 @@ class CompoundCurve(SpectralCurve):
         rates = rate * weights
         mean = float(np.average(jumps, weights=rates))
         self._shape = (jumps / mean, rates)
-        total = float(rates.sum())
+        total = rate * math.fsum(weights)
+        if abs(total - 1) < 4 * np.finfo(float).eps:
+            total = 1.0  # weights such as 1/n add up to one only up to rounding
         super().__init__(float(np.log(mean)), (1.0,), min(1.0, total))
         self.p_end = 1.0 if total <= 1 else float(bisect(lambda p: self._excess(p), np.zeros(1), np.ones(1))[0])
 

@@ -31,6 +31,7 @@ from ..solvers.precise import (
     zero_of_decreasing,
 )
 
+TOTAL_RATE_ROUNDING = 4 * np.finfo(float).eps  # a total rate so near to 1 is 1: weights 1/n are sums of doubles
 _FAR = 1000  # the branch is the small root where it is this many times smaller than every other one
 _STEPS = 2000
 
@@ -224,7 +225,7 @@ class PreciseIndependentCurve(PreciseRationalCurve):
 class PreciseTiedCurve(PreciseRationalCurve):
     """Values equal to keys, p = q. (laws.tied-lambda)"""
 
-    def __init__(self, constant: float, outer: Sequence[float], beta: float, heads: float, gamma_key: float) -> None:
+    def __init__(self, outer: Sequence[float], beta: float, heads: float, gamma_key: float) -> None:
         noise, theta2 = thetas(beta)
         h, a = mp.mpf(heads), mp.mpf(gamma_key) / mp.mpf(heads)
         excess = a * noise / theta2
@@ -235,7 +236,7 @@ class PreciseTiedCurve(PreciseRationalCurve):
         # s has (1 − q)² below, which cancels two of the factors 1 − q² of the margins
         bottom = product([mp.zero, mp.one], *[low] * (len(widths) - 2), *[high] * len(widths))
         weights = ([mp.zero, mp.one], product(high, high))
-        full = mp.mpf(constant)
+        full = mp.mpf(outer[1]) / mp.mpf(gamma_key) if len(outer) > 1 else mp.one  # γ_O/γ_K with output weights
         super().__init__(full, widths, (numerator, product(low, high)), (full * theta2, bottom), weights)
 
     def potential_argument(self, p: Any) -> Any:
@@ -254,6 +255,9 @@ class PreciseCompoundCurve(PreciseCurve):
         super().__init__(mp.one, (1.0,))
         pairs = zip(jumps.tolist(), weights.tolist(), strict=True)
         self._pairs = [(mp.mpf(y), mp.mpf(float(rate)) * mp.mpf(share)) for y, share in pairs]
+        total_rate = sum(r for _, r in self._pairs)
+        if abs(total_rate - 1) < TOTAL_RATE_ROUNDING:
+            self._pairs = [(y, r / total_rate) for y, r in self._pairs]
         self.w_max = min(mp.one, sum(r for _, r in self._pairs))
         self._unit = 1 / max(y for y, _ in self._pairs)
         self._end: Any = None

@@ -289,7 +289,9 @@ class SpectralLaw:
             density_error=((carried + rounding * w_imag) / (np.pi * x)).reshape(points.shape),
             disc=root.disc.reshape(points.shape),
             steps=root.steps,
-            status="converged: every residual is at rounding level and every root is proved to be the branch",
+            status="converged: every residual is at rounding level and "
+            + ("every root is proved" if not np.isnan(root.disc).any() else "every root off the edges is proved")
+            + " to be the branch",
         )
 
     def _root(self, z: NDArray[np.complex128]) -> ComplexRoot:

@@ -67,7 +67,10 @@ def support_intervals(curve: SpectralCurve, critical: CriticalValues) -> tuple[t
         elif right and not left:
             low = edge
     above = curve.upper_mass(root.p, root.distance)
-    lost = max(abs(above[-1]), 0.0 if filled[0] else abs(above[0] - curve.w_max))
+    # ν((x, ∞)) is w_max below everything, 0 above, and the same at two neighbouring points of one gap
+    levels = np.concatenate([[curve.w_max], above, [0.0]])
+    empty = np.concatenate([[True], ~filled, [True]])
+    lost = np.abs(np.diff(levels))[empty[1:] & empty[:-1]].max(initial=0.0)
     return tuple(intervals), float(lost)
 
 

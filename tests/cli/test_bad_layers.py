@@ -80,3 +80,13 @@ def test_a_bad_layer_is_one_line_with_exit_code_2_quickly_and_writes_nothing(
     (tmp_path / "folder").mkdir()
     arguments, named = BAD[name]
     check_refused(run, tmp_path, (command, *arguments, "--json", "report.json"), named)
+
+
+@pytest.mark.parametrize("flag", ["--csv", "--npz", "--json"])
+def test_the_layer_file_is_not_overwritten(run: Run, tmp_path: Path, flag: str) -> None:
+    file = tmp_path / "layer.toml"
+    file.write_text(LAYER.to_toml())
+    outcome = run("law", "--layer", "layer.toml", flag, "./layer.toml")
+    assert outcome.code == 2
+    assert "must differ from layer" in outcome.err
+    assert file.read_text() == LAYER.to_toml()

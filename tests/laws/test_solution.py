@@ -88,6 +88,7 @@ def test_within_rounding_of_an_edge_there_is_no_disc_and_the_density_is_small() 
     edge = law.edges[-1]
     found = law.solve([np.nextafter(edge, 0), 0.9 * edge])
     assert np.isnan(found.disc[0])
+    assert "off the edges" in found.status
     assert found.disc[1] <= 1
     assert found.density[0] < 1e-7
 

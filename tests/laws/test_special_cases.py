@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from numpy.polynomial import Polynomial
 
 from rmt_attention.errors import ConvergenceError
@@ -265,3 +266,57 @@ def test_next_to_a_gap_of_a_few_1e_9_the_branch_is_right(
 def test_an_exact_tie_beside_a_near_one_keeps_its_hard_edge(law: SpectralLaw) -> None:
     assert law.support[0][0] == 0
     assert float(law.density(0.0)) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("law", "low", "top"),
+    [
+        # the double-precision values agree with 110 digits computed independently
+        (output_law(8.0, 8, 0.5, 2.0, 0.9), 7.6133e24, 3.47142038240262647e28),
+        (attention_law(8.807546956260541, 3.4278274102184696, 0.012990623032280695), 1.0345789e33, 1.1603380e34),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_scores_that_almost_vanish_beside_the_noise_leave_the_edges_right(
+    law: SpectralLaw, low: float, top: float
+) -> None:
+    assert law.edges == pytest.approx((low, top), rel=1e-4)
+    assert law.edges[-1] == pytest.approx(top, rel=1e-7)
+    assert law.expectation(np.ones_like) == pytest.approx(1, abs=1e-11)
+
+
+@pytest.mark.parametrize("beta", [7.2, 7.64, 8.4, 8.58, 8.9])
+def test_no_law_between_scores_and_pure_noise_is_empty(beta: float) -> None:
+    for law in (attention_law(beta, 12, 1.5), output_law(beta, 8, 0.5, 2.0, 0.9)):
+        assert law.edges
+        assert law.expectation(lambda x, mean=law.mean: x / mean) == pytest.approx(1, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    "ratios", [(1.0, 2, 1e-6, 0.7, 1.1), (1.0, 11, 2.3642071482661697e-05, 155.8, 78.0)], ids=["1e-6", "2e-5"]
+)
+def test_a_top_interval_of_tiny_mass_is_found_or_missed_with_an_error(ratios: tuple[float, ...]) -> None:
+    law = output_law(*ratios)
+    for method in (lambda: law.edges, lambda: law.cdf(100.0), lambda: law.quantile(0.5)):
+        with pytest.raises(ConvergenceError, match="lies outside the edges found"):
+            method()
+
+
+def test_a_total_rate_of_one_has_no_atom_however_its_weights_round() -> None:
+    for size in (*range(2, 60), 120, 399):
+        law = compound_poisson_law(np.linspace(0.5, 2, size), 1.0)
+        assert law.atoms == ()
+        assert law.hard_edge_order == 2
+        assert law.support[0][0] == 0
+    singular = compound_poisson_law(np.linspace(0.5, 2, 48), 1.0).singular_values()
+    assert float(singular.density(0.0)) == pytest.approx(float(singular.density(1e-9)), rel=1e-6)
+    precise = compound_poisson_law([1.0, 2.0, 3.0], 1.0).precise(20)
+    assert precise.support[0][0] == 0
+    assert len(precise.edges) == 1
+
+
+def test_a_tied_output_law_has_all_the_digits_of_its_ratios() -> None:
+    with mp.workdps(60):
+        mean = tied_output_law(2.5, 128, 0.7, 1.0).precise(50).mean
+        theta2 = mpf(2.5) ** 2
+        assert abs(mean / (mp.expm1(theta2) + 128 * theta2 / mpf(0.7)) - 1) < mpf(10) ** -49
