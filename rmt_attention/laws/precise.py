@@ -75,14 +75,14 @@ class PreciseLaw:
         penalty = self._ridge(ridge)
         if penalty == 0:
             return self._settled(lambda curve, scale: curve.w_max / self._ratio)
-        return self._settled(lambda curve, scale: curve.w(curve.at_ridge(penalty / scale)) / self._ratio)
+        return self._settled(lambda curve, scale: curve.w(curve.at_ridge(penalty / scale)) / self._ratio, penalty)
 
     def complement(self, ridge: Any) -> Any:
         """1 − w(λ)/w(0), to relative precision however small λ is."""
         penalty = self._ridge(ridge)
         if penalty == 0:
             return mp.zero
-        return self._settled(lambda curve, scale: 1 - curve.w(curve.at_ridge(penalty / scale)) / curve.w_max)
+        return self._settled(lambda curve, scale: 1 - curve.w(curve.at_ridge(penalty / scale)) / curve.w_max, penalty)
 
     def cauchy(self, z: Any) -> Any:
         """G(z) = ∫ dν/(z − x) for z ≠ 0, on the positive axis the limit from above."""
@@ -93,7 +93,11 @@ class PreciseLaw:
             return mp.conj(self.cauchy(mp.conj(point)))
         if point.imag == 0 and point.real < 0:
             return (1 - self.degrees_of_freedom(-point.real)) / point
-        return self._settled(lambda curve, scale: (1 - curve.w(self._at(point, curve, scale)) / self._ratio) / point)
+
+        def transform(curve: PreciseCurve, scale: Any) -> Any:
+            return (1 - curve.w(self._at(point, curve, scale)) / self._ratio) / point
+
+        return self._settled(transform, point)
 
     def density(self, x: Any) -> Any:
         """Density of the absolutely continuous part at x ≠ 0."""
@@ -104,14 +108,18 @@ class PreciseLaw:
         def density(curve: PreciseCurve, scale: Any) -> Any:
             return mp.im(curve.w(self._at(point, curve, scale))) / (mp.pi * self._ratio * point)
 
-        return self._settled(density)
+        return self._settled(density, point)
 
     def cdf(self, x: Any) -> Any:
         """ν([0, x]) at x ≠ 0."""
         point = self._nonzero(x)
         if point < 0:
             return mp.zero
-        return self._settled(lambda curve, scale: 1 - curve.upper_mass(self._at(point, curve, scale)) / self._ratio)
+
+        def cdf(curve: PreciseCurve, scale: Any) -> Any:
+            return 1 - curve.upper_mass(self._at(point, curve, scale)) / self._ratio
+
+        return self._settled(cdf, point)
 
     @property
     def support(self) -> tuple[tuple[Any, Any], ...]:
@@ -121,7 +129,7 @@ class PreciseLaw:
         evaluated once between any two neighbours.
         """
         working = 2 * self.digits + _FIRST_BRANCH
-        while self._n_candidates(working) != self._n_candidates(2 * working):
+        while not _same(self._candidates(working), self._candidates(2 * working), mp.mpf(10) ** -self.digits):
             working *= 2
             if working > _LAST:
                 raise ConvergenceError(f"{self.name}: edges not told apart with {_LAST} digits")
@@ -136,7 +144,7 @@ class PreciseLaw:
             found = _candidates(curve)
             return [found[index] * scale for index in kept]
 
-        found = self._settled(ends, working)
+        found = self._settled(ends, first=working)
         if filled[0]:
             found = [mp.zero, *found]
         return tuple(zip(found[::2], found[1::2], strict=True))
@@ -148,9 +156,9 @@ class PreciseLaw:
 
     # Working precision -----------------------------------------------------------------------------------------------
 
-    def _settled(self, compute: Callable[[PreciseCurve, Any], Any], first: int = 0) -> Any:
+    def _settled(self, compute: Callable[[PreciseCurve, Any], Any], point: Any = mp.inf, first: int = 0) -> Any:
         """The result to ``digits`` digits: computed at twice the precision each time until two results agree."""
-        precision, last = first or self.digits + _GUARD, None
+        precision, last = first or self.digits + _GUARD + self._lost_digits(point), None
         while precision <= _LAST:
             with mp.workdps(precision):
                 curve = self._curve()
@@ -163,9 +171,9 @@ class PreciseLaw:
         with mp.workdps(self.digits + 2):
             return [+one for one in result] if isinstance(result, list) else +result
 
-    def _n_candidates(self, precision: int) -> int:
+    def _candidates(self, precision: int) -> list[Any]:
         with mp.workdps(precision):
-            return len(_candidates(self._curve()))
+            return _candidates(self._curve())
 
     def _curve(self) -> PreciseCurve:
         """The curve at the working precision."""
@@ -180,14 +188,20 @@ class PreciseLaw:
         p, radius = self._branches[z]
         return curve.polished(p, z / scale, radius)
 
+    def _lost_digits(self, point: Any) -> int:
+        """Digits that p loses beside its end, where λ is small against the mean."""
+        with mp.workdps(_FIRST_BRANCH):
+            curve = self._curve()
+            return max(0, int(mp.log10(curve.constant * self._scale_of(curve) / abs(point)))) if point != mp.inf else 0
+
     def _followed(self, z: Any, scale: Any) -> tuple[Any, Any]:
-        precision = _FIRST_BRANCH
+        precision = _FIRST_BRANCH + 2 * self._lost_digits(z)
         while True:
             with mp.workdps(precision):
                 try:
                     return self._curve().branch(z / scale)
                 except ConvergenceError:
-                    if precision > max(_LAST / 8, 3 * self.digits):
+                    if precision > _FIRST_BRANCH + 4 * self.digits + 2 * self._lost_digits(z):
                         raise
             precision *= 2
 
@@ -220,9 +234,13 @@ def _number(name: str, given: Any, kind: Any = mp.mpf) -> Any:
     return number
 
 
+def _same(ones: list[Any], others: list[Any], tolerance: Any) -> bool:
+    return len(ones) == len(others) and all(_agree(a, b, tolerance) for a, b in zip(ones, others, strict=True))
+
+
 def _agree(one: Any, other: Any, tolerance: Any) -> bool:
     if isinstance(one, list):
-        return all(_agree(a, b, tolerance) for a, b in zip(one, other, strict=True))
+        return _same(one, other, tolerance)
     return bool(abs(one - other) <= tolerance * abs(one))
 
 

@@ -90,12 +90,12 @@ class PreciseCurve(ABC):
 
     def at_ridge(self, ridge: Any) -> Any:
         """p at λ > 0: the zero of a decreasing function of the logit."""
-        target = mp.log(ridge)
+        target, nothing = mp.log(ridge), ridge * mp.mpf(10) ** (-mp.dps)
 
         def point(tau: Any) -> Any:
             return self.between(1 / (1 + mp.exp(-tau)), 1 / (1 + mp.exp(tau)))
 
-        return point(zero_of_decreasing(lambda tau: mp.log(self.ridge(point(tau))) - target))
+        return point(zero_of_decreasing(lambda tau: mp.log(max(mp.re(self.ridge(point(tau))), nothing)) - target))
 
     def polished(self, p: Any, z: Any, radius: Any) -> Any:
         """The root at z near p, by Newton steps until they no longer shrink; the radius is that of :meth:`branch`."""
@@ -290,21 +290,31 @@ class PreciseCompoundCurve(PreciseCurve):
             if found is not None and self._proved(found, there):
                 if there == z:
                     real = mp.im(z) == 0 and not self._off_axis(found)
-                    return (mp.re(found) if real else found), abs(found) * mp.mpf(10) ** (-mp.dps // 3)
+                    return (mp.re(found) if real else found), abs(found)
                 v, here, stride = found, there, min(2 * stride, mp.one)
             else:
                 stride /= 2
         raise ConvergenceError(f"no root found at z = {mp.nstr(z, 12)}, which may be an edge of the support", result=v)
 
+    def polished(self, p: Any, z: Any, radius: Any) -> Any:
+        """As for other curves, and proved once more."""
+        v = super().polished(p, z, radius)
+        if not self._proved(v, z):
+            raise ConvergenceError(f"the root at z = {mp.nstr(z, 12)} was lost in polishing", result=v)
+        return v
+
     def _newton(self, v: Any, z: Any) -> Any | None:
         """A root near v, or None if the steps do not settle."""
+        last = mp.inf
         for _ in range(40):
             ratio = -self.ridge(v) / z
             if ratio == 0:
                 return None
             step = mp.log(ratio) / self.ridge_log_slope(v)
-            v = v - step
-            if abs(step) < abs(v) * mp.mpf(10) ** (-mp.dps * 2 // 3):
+            if not abs(step) < last:
+                return None
+            v, last = v - step, abs(step)
+            if last < abs(v) * mp.mpf(10) ** (-mp.dps * 2 // 3):
                 return v
         return None
 
