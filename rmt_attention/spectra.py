@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import numbers
 import os
 import zipfile
 import zlib
@@ -60,6 +61,14 @@ def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) 
         rule = "must not be NaN" if minimum is None else f"must be ≥ {minimum:g} and not NaN"
         raise ValueError(f"{name}={float(array[bad].flat[0])!r}: {rule}")
     return array
+
+
+def check_order(k: Any, largest: int) -> int:
+    """Order of a moment as an int; ValueError otherwise."""
+    whole = not isinstance(k, (bool, np.bool_)) and isinstance(k, numbers.Real) and k in range(largest + 1)
+    if not whole:
+        raise ValueError(f"k={k!r}: must be an integer from 0 to {largest}")
+    return int(k)
 
 
 @dataclass(frozen=True)

@@ -372,7 +372,7 @@ class Tied(_ByArgument):
 
 @dataclass(frozen=True)
 class Compound(_ByArgument):
-    """π(μ, t) with jumps y_j and rates t·weight_j."""
+    """π(μ, t) with jumps y_j and rates t·weight_j/Σ weight."""
 
     jumps: tuple[float, ...]
     rate: float
@@ -380,9 +380,13 @@ class Compound(_ByArgument):
     constant = 1.0
     outer_widths = (1.0,)
 
+    def rates(self) -> list[Any]:
+        given = [mpf(w) for w in self.weights]
+        return [self.rate * w / sum(given) for w in given]
+
     @property
     def total(self) -> Any:
-        return self.rate * sum(mpf(w) for y, w in zip(self.jumps, self.weights, strict=True) if y > 0)
+        return sum(r for y, r in zip(self.jumps, self.rates(), strict=True) if y > 0)
 
     @property
     def w_max(self) -> Any:  # type: ignore[override]
@@ -393,11 +397,10 @@ class Compound(_ByArgument):
         return 1 + (self.total == 1)
 
     def mean(self) -> Any:
-        return sum(self.rate * mpf(w) * mpf(y) for y, w in zip(self.jumps, self.weights, strict=True))
+        return sum(r * mpf(y) for y, r in zip(self.jumps, self.rates(), strict=True))
 
     def w_at(self, y: Any) -> Any:
-        pairs = zip(self.jumps, self.weights, strict=True)
-        return sum(self.rate * mpf(weight) * y * jump / (1 + y * jump) for jump, weight in pairs)
+        return sum(r * y * jump / (1 + y * jump) for jump, r in zip(self.jumps, self.rates(), strict=True))
 
     def w_in_the_plane(self, z: complex) -> Any:
         """w at Im z > 0: of all v with 1 − w(v) = −z v, the one in the upper half-plane (Silverstein and Bai 1995)."""
@@ -409,8 +412,8 @@ class Compound(_ByArgument):
         total = times([mpf(1)], mp.mpc(z))
         for y in jumps:
             total = times(total, y)
-        for j, weight in enumerate(self.weights):
-            term = [mpf(0), self.rate * mpf(weight) * jumps[j]]
+        for j, rate in enumerate(self.rates()):
+            term = [mpf(0), rate * jumps[j]]
             for i, y in enumerate(jumps):
                 term = times(term, y) if i != j else term
             total = [x - y for x, y in zip(total, [*term, mpf(0)], strict=True)]
@@ -419,8 +422,8 @@ class Compound(_ByArgument):
         return self.w_at(above[0])
 
     def moments(self, order: int) -> list[Any]:
-        pairs = list(zip(self.jumps, self.weights, strict=True))
-        cumulants = [sum(self.rate * mpf(w) * mpf(y) ** k for y, w in pairs) for k in range(1, order + 1)]
+        pairs = list(zip(self.jumps, self.rates(), strict=True))
+        cumulants = [sum(r * mpf(y) ** k for y, r in pairs) for k in range(1, order + 1)]
         return moments_of_free_cumulants(cumulants)
 
 

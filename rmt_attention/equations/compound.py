@@ -22,10 +22,10 @@ def degrees_of_freedom_slope(xp, p, rest, jumps, rates):
 def degrees_of_freedom_curvature(xp, p, rest, jumps, rates):
     """d²w/dp² = −2 Σ rates · y (y − 1)/(1 − p + p y)³."""
     denominator = rest[..., None] + p[..., None] * jumps
-    return -2 * (rates * jumps * (jumps - 1) / (denominator * denominator * denominator)).sum(-1)
+    return -2 * (rates * (jumps / denominator) * ((jumps - 1) / denominator) / denominator).sum(-1)  # no cube underflows
 
 
-def degrees_of_freedom_gap(xp, p, rest, distance, p_end, jumps, rates):
+def degrees_of_freedom_gap(xp, p, rest, distance, p_end, rest_end, jumps, rates):
     """w(p_end) − w(p), where distance = p_end − p: a product of positive terms, so nothing cancels."""
-    denominator = (rest[..., None] + p[..., None] * jumps) * (1 - p_end + p_end * jumps)
+    denominator = (rest[..., None] + p[..., None] * jumps) * (rest_end + p_end * jumps)
     return distance * (rates * jumps / denominator).sum(-1)

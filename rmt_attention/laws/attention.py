@@ -8,6 +8,7 @@ normalised: means are θ1 (attention), γ_V θ1 (values), γ_O θ1 (output); tie
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | Non
     rate : float
         t > 0.
     weights : array_like, optional
-        Weights of the atoms, summing to 1; equal by default.
+        Weights of the atoms, summing to 1 up to rounding, which is divided out; equal by default.
 
     Source: Marchenko and Pastur (1967); support by Silverstein and Choi (1995).
     """
@@ -133,4 +134,5 @@ def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | Non
     kept = (atoms > 0) & (share > 0)
     if not kept.any():
         raise ValueError("jumps: all are zero; the law would be the point mass at 0")
-    return SpectralLaw(CompoundCurve(atoms[kept], share[kept], rate), f"compound free Poisson (t={rate:g})")
+    total = Fraction(float(rate)) * sum(map(Fraction, share[kept].tolist())) / sum(map(Fraction, share.tolist()))
+    return SpectralLaw(CompoundCurve(atoms[kept], share[kept], total), f"compound free Poisson (t={rate:g})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ def _product(polynomials: Iterable[Array]) -> Array:
 
 _NEGLIGIBLE = 1e-20
 _NEGLIGIBLE_Q = 1e-16
+_TOTAL_RATE_ROUNDING = 4 * np.finfo(float).eps
 
 
 class IndependentCurve(RationalCurve):
@@ -91,11 +93,12 @@ class IndependentCurve(RationalCurve):
 
         return PreciseIndependentCurve(*self._given)
 
-    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
+    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
         c, noise, t = self._shape
-        series = t * (c / t) ** np.arange(1, order + 1)
-        series[0] += noise
-        return series, self.widths
+        unit = max(c / t, 1.0)
+        series = t * (c / t / unit) ** np.arange(1, order + 1)
+        series[0] += noise / unit
+        return series, self.widths, math.log(unit)
 
     def critical_roots(self, v: Array, distance: Array) -> Array:
         c, noise, t = self._shape
@@ -160,17 +163,21 @@ class TiedCurve(RationalCurve):
 
         return PreciseTiedCurve(*self._given)
 
-    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
-        # u = h ∫ ζφ/(1−ζφ) dπ_a with φ(x) = (θ2/a)(x² + excess·x): its coefficients are h ∫ φ^k dπ_a.
+    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
+        # u = h ∫ ζφ/(1−ζφ) dπ_a with φ(x) = (θ2/a)(x² + excess·x): its coefficients are h ∫ φ^k dπ_a. Powers of a, x
+        # and φ are taken in units of their largest values m, m and the unit.
         h, a, excess = self._shape
+        m = (1 + math.sqrt(a)) ** 2
         wishart = [
-            sum(comb(j, i) * comb(j, i - 1) / j * a**i for i in range(1, j + 1)) for j in range(1, 2 * order + 1)
+            sum(comb(j, i) * comb(j, i - 1) / j * (a / m) ** i * m ** (i - j) for i in range(1, j + 1))
+            for j in range(1, 2 * order + 1)
         ]
+        linear, square = excess / (excess + m), m / (excess + m)
         series = [
-            h * (self._theta2 / a) ** k * sum(comb(k, j) * excess ** (k - j) * wishart[k + j - 1] for j in range(k + 1))
+            h * sum(comb(k, j) * linear ** (k - j) * square**j * wishart[k + j - 1] for j in range(k + 1))
             for k in range(1, order + 1)
         ]
-        return np.array(series), self.widths[:-2]
+        return np.array(series), self.widths[:-2], math.log(self._theta2 / a * m) + math.log(excess + m)
 
     def critical_roots(self, q: Array, distance: Array) -> Array:
         h, a, excess = self._shape
@@ -196,28 +203,31 @@ class CompoundCurve(SpectralCurve):
 
     unique_above = True
 
-    def __init__(self, jumps: Array, weights: Array, rate: float):
-        if not jumps.size:
-            raise ValueError("jumps: all are zero, the law is a point mass at 0")
-        self._given = (jumps, weights, rate)
-        rates = rate * weights
+    def __init__(self, jumps: Array, weights: Array, total: Fraction):
+        if abs(total - 1) < _TOTAL_RATE_ROUNDING:
+            total = Fraction(1)  # a rate such as 4/3 times a share such as 3/4
+        self._given = (jumps, weights, total)
+        rate = float(total)
+        rates = rate * (weights / math.fsum(weights))
         mean = float(np.average(jumps, weights=rates))
         self._shape = (jumps / mean, rates)
-        total = rate * math.fsum(weights)
-        if abs(total - 1) < 4 * np.finfo(float).eps:
-            total = 1.0  # weights such as 1/n add up to one only up to rounding
-        super().__init__(float(np.log(mean)), (1.0,), min(1.0, total))
-        self.p_end = 1.0 if total <= 1 else float(bisect(lambda p: self._excess(p), np.zeros(1), np.ones(1))[0])
+        self._excess = float(total - 1)  # exact: next to total rate one everything near 0 hangs on it
+        super().__init__(float(np.log(mean)), (1.0,), min(1.0, rate))
+        self._rest_end = float(bisect(self._lacking, np.zeros(1), np.ones(1))[0]) if self._excess > 0 else 0.0
+        self.p_end = 1 - self._rest_end
 
     @property
     def hard_edge_order(self) -> int:
-        return 2 if self.w_max == 1 == self.p_end else 1  # total rate one
+        return 2 if self._excess == 0 else 1
 
-    def _excess(self, p: Array) -> Array:
-        return compound.degrees_of_freedom(np, p, 1 - p, *self._shape) - 1
+    def _lacking(self, rest: Array) -> Array:
+        """1 − w at 1 − p = rest, total rate above 1."""
+        jumps, rates = self._shape
+        rest = rest[:, None]
+        return (rates * (rest / (rest + (1 - rest) * jumps))).sum(1) - self._excess
 
     def _rest(self, distance: Array) -> Array:
-        return (1 - self.p_end) + distance
+        return self._rest_end + distance
 
     def w(self, p: Array, distance: Array) -> Array:
         return compound.degrees_of_freedom(np, p, self._rest(distance), *self._shape)
@@ -229,7 +239,7 @@ class CompoundCurve(SpectralCurve):
         return compound.degrees_of_freedom_curvature(np, p, self._rest(distance), *self._shape)
 
     def w_gap(self, p: Array, distance: Array) -> Array:
-        return compound.degrees_of_freedom_gap(np, p, self._rest(distance), distance, self.p_end, *self._shape)
+        return compound.degrees_of_freedom_gap(np, p, self._rest(distance), distance, self.p_end, self._rest_end, *self._shape)
 
     def log_scale(self, p: Array, distance: Array) -> Array:
         return np.log(p / self._rest(distance))
@@ -251,9 +261,10 @@ class CompoundCurve(SpectralCurve):
 
         return PreciseCompoundCurve(*self._given)
 
-    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
+    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
         jumps, rates = self._shape
-        return (rates * jumps ** np.arange(1, order + 1)[:, None]).sum(1), self.widths
+        unit = jumps.max()
+        return (rates * (jumps / unit) ** np.arange(1, order + 1)[:, None]).sum(1), self.widths, math.log(unit)
 
     def critical_points(self) -> tuple[Array, Array]:
         """Real zeros of dλ/dv: Σ rates (y/(y − ω))² = 1 at ω = −1/v (Silverstein and Choi 1995). (laws.edges)
@@ -268,17 +279,21 @@ class CompoundCurve(SpectralCurve):
         def excess(omega: Array) -> Array:
             return (rates * (jumps / (jumps - omega[:, None])) ** 2).sum(1) - 1
 
+        def excess_near_zero(omega: Array) -> Array:
+            omega = omega[:, None]
+            return self._excess + (rates * (omega / (jumps - omega)) * ((2 * jumps - omega) / (jumps - omega))).sum(1)
+
         def slope(omega: Array) -> Array:
             return (rates * jumps**2 / (jumps - omega[:, None]) ** 3).sum(1)
 
         reach = jumps[-1] * (1 + np.sqrt(rates.sum()))  # beyond it every term is small enough
-        outer_low = np.array([jumps[0] - reach, jumps[-1]])
-        outer_high = np.array([jumps[0], jumps[-1] + reach])
-        outer = [
-            bisect(excess, outer_low[:1], outer_high[:1]),
-            bisect(lambda x: -excess(x), outer_low[1:], outer_high[1:]),
-        ]
+        outer = [bisect(lambda x: -excess(x), jumps[-1:], jumps[-1:] + reach)]
+        if self._excess != 0:  # else ω = 0, where λ = 0
+            outer.append(bisect(excess_near_zero, jumps[:1] - reach, jumps[:1]))
         left, right = jumps[:-1], jumps[1:]
+        # the least of the two neighbouring terms alone; from 1 on there is no gap
+        least = (np.cbrt(rates[:-1] * left**2) + np.cbrt(rates[1:] * right**2)) ** 3 / (right - left) ** 2
+        left, right = left[least < 1], right[least < 1]
         lowest = bisect(slope, left, right)
         with np.errstate(divide="ignore"):
             open_gap = excess(lowest) < 0
@@ -286,4 +301,4 @@ class CompoundCurve(SpectralCurve):
         inner = [bisect(lambda x: -excess(x), left, lowest), bisect(excess, lowest, right)]
         omega = np.concatenate(outer + inner)
         p = 1 / (1 - np.where(omega == 1, np.nextafter(1, 0), omega))  # p = ∞ at ω = 1
-        return p, self.p_end - p
+        return p, -omega * p - self._rest_end

@@ -16,6 +16,7 @@ import numpy as np
 from mpmath import mp
 
 from ..errors import ConvergenceError
+from ..spectra import check_order
 from .precise_curves import PreciseCurve
 
 __all__ = ["PreciseLaw"]
@@ -64,11 +65,10 @@ class PreciseLaw:
 
     def moment(self, k: int) -> Any:
         """∫ x^k dν for an integer 0 ≤ k ≤ 60."""
-        if isinstance(k, bool) or k not in range(61):
-            raise ValueError(f"k={k!r}: must be an integer from 0 to 60")
-        if k == 0:
+        order = check_order(k, 60)
+        if order == 0:
             return mp.one
-        return self._settled(lambda curve, scale: curve.moment(k) * scale**k / self._ratio)
+        return self._settled(lambda curve, scale: curve.moment(order) * scale**order / self._ratio)
 
     def degrees_of_freedom(self, ridge: Any) -> Any:
         """w(λ) = ∫ x/(x+λ) dν for λ ≥ 0; w(0) = 1 − mass at 0."""
@@ -222,7 +222,7 @@ class PreciseLaw:
 
 def _number(name: str, given: Any, kind: Any = mp.mpf) -> Any:
     """An mpmath number at its full precision."""
-    if isinstance(given, (bool, np.ndarray)):
+    if isinstance(given, (bool, np.bool_, np.ndarray, tuple, list)):
         raise ValueError(f"{name}={given!r}: must be one number")
     with mp.workdps(_LAST):
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +32,6 @@ from ..solvers.precise import (
     zero_of_decreasing,
 )
 
-TOTAL_RATE_ROUNDING = 4 * np.finfo(float).eps  # a total rate so near to 1 is 1: weights 1/n are sums of doubles
 _FAR = 1000  # the branch is the small root where it is this many times smaller than every other one
 _STEPS = 2000
 
@@ -251,14 +251,12 @@ class PreciseCompoundCurve(PreciseCurve):
     No polynomial, since there may be thousands of jumps; but a root in the upper half-plane is the only one there.
     """
 
-    def __init__(self, jumps: NDArray[np.float64], weights: NDArray[np.float64], rate: float) -> None:
+    def __init__(self, jumps: NDArray[np.float64], weights: NDArray[np.float64], total: Fraction) -> None:
         super().__init__(mp.one, (1.0,))
-        pairs = zip(jumps.tolist(), weights.tolist(), strict=True)
-        self._pairs = [(mp.mpf(y), mp.mpf(float(rate)) * mp.mpf(share)) for y, share in pairs]
-        total_rate = sum(r for _, r in self._pairs)
-        if abs(total_rate - 1) < TOTAL_RATE_ROUNDING:
-            self._pairs = [(y, r / total_rate) for y, r in self._pairs]
-        self.w_max = min(mp.one, sum(r for _, r in self._pairs))
+        rate, shares = mp.mpf(total.numerator) / total.denominator, [mp.mpf(share) for share in weights.tolist()]
+        self._pairs = [(mp.mpf(y), rate * share / sum(shares)) for y, share in zip(jumps.tolist(), shares, strict=True)]
+        self._rate, self.w_max = rate, min(mp.one, rate)
+        self.constant = sum(r * y for y, r in self._pairs)
         self._unit = 1 / max(y for y, _ in self._pairs)
         self._end: Any = None
 
@@ -272,7 +270,7 @@ class PreciseCompoundCurve(PreciseCurve):
         return -sum(r * y / (1 + p * y) ** 2 for y, r in self._pairs) / (1 - self.w(p)) - 1 / p
 
     def between(self, share: Any, rest: Any) -> Any:
-        if sum(r for _, r in self._pairs) <= 1:
+        if self._rate <= 1:
             return self._unit * share / rest
         if self._end is None:
             self._end = mp.exp(zero_of_decreasing(lambda log_v: 1 - self.w(mp.exp(log_v))))
@@ -319,7 +317,7 @@ class PreciseCompoundCurve(PreciseCurve):
         return None
 
     def _off_axis(self, v: Any) -> bool:
-        return bool(mp.im(v) > abs(v) * mp.mpf(10) ** (-mp.dps // 3))
+        return bool(mp.im(v) > abs(v) * mp.mpf(10) ** (-mp.dps // 2))
 
     def _proved(self, v: Any, z: Any) -> bool:
         """In the upper half-plane, or for real z real and between two bulks, where z increases with v.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..spectra import Atom, check_numbers
+from ..spectra import Atom, check_numbers, check_order
 
 if TYPE_CHECKING:
     from .spectral_law import SpectralLaw
@@ -40,9 +40,10 @@ class SingularValueLaw:
 
     def moment(self, k: int) -> float:
         """∫ s^k = ∫ x^{k/2} dν for an integer 0 ≤ k ≤ 120."""
-        if isinstance(k, bool) or k not in range(121):
-            raise ValueError(f"k={k!r}: must be an integer from 0 to 120")
-        return self.squared.moment(k // 2) if k % 2 == 0 else self.squared.expectation(lambda x: x ** (k / 2))
+        order = check_order(k, 120)
+        if order % 2 == 0:
+            return self.squared.moment(order // 2)
+        return self.squared.expectation(lambda x: x ** (order / 2))
 
     @property
     def atoms(self) -> tuple[Atom, ...]:

@@ -16,7 +16,8 @@ from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
 from ..solvers.quantile import invert_cdf
 from ..solvers.real_root import solve_ridge
-from ..spectra import Atom, check_numbers
+from ..spectra import Atom, check_numbers, check_order
+from .moments import curve_moment
 from .singular_values import SingularValueLaw
 from .solution import Solution
 from .spectrum import CurveSpectrum
@@ -53,7 +54,7 @@ class SpectralLaw:
         self._curve = curve
         self._spectrum = CurveSpectrum(curve, name)
         self._factor, self._mean_one, self._ratio = factor, mean_one, ratio
-        self._scale = factor / (self._curve_moment(1, 0.0) / ratio) if mean_one else factor
+        self._scale = factor / (curve_moment(curve, 1) / ratio) if mean_one else factor
         self._mass = min(curve.w_max / ratio, 1.0)  # off 0
         self.name = name
 
@@ -68,30 +69,12 @@ class SpectralLaw:
         return self.moment(1)
 
     def moment(self, k: int) -> float:
-        """∫ x^k dν for an integer 0 ≤ k ≤ 60, by Lagrange inversion; every term is positive. (laws.moments)"""
-        if isinstance(k, bool) or k not in range(61):
-            raise ValueError(f"k={k!r}: must be an integer from 0 to 60")
-        if k == 0:
-            return 1.0
-        return self._curve_moment(int(k), math.log(self._scale)) / self._ratio
+        """∫ x^k dν for an integer 0 ≤ k ≤ 60, by Lagrange inversion; every term is positive. (laws.moments)
 
-    def _curve_moment(self, k: int, log_scale: float) -> float:
-        series, widths = self._curve.cumulant_series(k)
-        # m_k = (1/k) [ζ^{k−1}] u'(ζ) (C ∏(1 + u/b))^k.
-        product = np.zeros(k)
-        product[0] = 1.0
-        shifted = np.concatenate([[0.0], series])[:k]
-        for width in widths:
-            factor = shifted / width
-            factor[0] += 1
-            product = np.convolve(product, factor)[:k]
-        power = np.zeros(k)
-        power[0] = 1.0
-        for _ in range(k):
-            power = np.convolve(power, product)[:k]
-        derivative = series * np.arange(1, k + 1)
-        coefficient = float(np.convolve(derivative, power)[k - 1]) / k
-        return coefficient * float(np.exp(k * (self._curve.log_constant + log_scale)))
+        inf if it exceeds the largest double.
+        """
+        order = check_order(k, 60)
+        return 1.0 if order == 0 else curve_moment(self._curve, order, math.log(self._scale)) / self._ratio
 
     @property
     def atoms(self) -> tuple[Atom, ...]:

@@ -13,7 +13,7 @@ from ..solvers.axis import AxisNet
 from ..solvers.continuation import ComplexRoot, continue_to_angle
 from ..solvers.critical import CriticalValues
 from ..solvers.curve import SpectralCurve
-from ..solvers.quadrature import LONGEST_BLIND, LONGEST_PANEL, support_nodes
+from ..solvers.quadrature import support_masses
 from ..solvers.support import Interval, support_intervals
 
 _LOST, _MISSING = 1e-9, 1e-11  # mass outside the edges found, and missing from a quadrature: more is an error
@@ -82,16 +82,12 @@ class CurveSpectrum:
     @cached_property
     def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """log x and masses of points whose sums are integrals over the law off 0. (laws.quadrature)"""
-        longest = LONGEST_BLIND if self.curve.unique_above else LONGEST_PANEL
-        for _ in range(8):
-            parts = [
-                (logs, weights * net.solve(logs).w_imag / np.pi)
-                for interval, net in zip(self.intervals, self.nets, strict=True)
-                for logs, weights in [support_nodes(interval, self.critical, longest)]
-            ]
-            logs, masses = (np.concatenate(part) for part in zip(*parts, strict=True))
-            missing = abs(float(masses.sum()) - self.curve.w_max)
-            if missing < _MISSING:
-                return logs, masses
-            longest /= 2
-        raise ConvergenceError(f"{self._name}: quadrature leaves a mass of {missing:.3g}", result=parts)
+        parts = [
+            support_masses(interval, self.critical, lambda logs, net=net: net.solve(logs).w_imag / np.pi)
+            for interval, net in zip(self.intervals, self.nets, strict=True)
+        ]
+        logs, masses = (np.concatenate(part) for part in zip(*parts, strict=True))
+        missing = abs(float(masses.sum()) - self.curve.w_max)
+        if not missing < _MISSING:
+            raise ConvergenceError(f"{self._name}: quadrature leaves a mass of {missing:.3g}", result=(logs, masses))
+        return logs, masses

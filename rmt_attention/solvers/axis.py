@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import ConvergenceError
 from .continuation import (
+    LARGEST_RESIDUAL,
     NEWTON_TOLERANCE,
     OFF_AXIS,
     STEP,
@@ -138,7 +139,8 @@ class AxisNet:
             slope = 1 / evaluate(self.curve, tau[rows], here)[1]
             bound = radius * np.abs(slope) / 4
             found = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
-            found, _ = self._proved(found, tau[rows], bound, target)
+            near = np.abs(evaluate(self.curve, found, target)[0]) < _NEARLY_A_ROOT  # Newton may have been stopped
+            found, _ = self._proved(found, near, tau[rows], bound, target)
             logs[rows], tau[rows] = target.real, found
             all_logs.append(target.real)
             all_tau.append(found)
@@ -149,20 +151,20 @@ class AxisNet:
         self._slope = 1 / evaluate(self.curve, self._tau, self._logs + _RIM)[1]
         self._bound = self._nearby.radius(self._logs + _RIM) * np.abs(self._slope) / 4
 
-    def _proved(self, found: Array, centre: Array, bound: Array, target: Array) -> tuple[Array, NDArray[np.float64]]:
+    def _proved(
+        self, found: Array, converged: NDArray[np.bool_], centre: Array, bound: Array, target: Array
+    ) -> tuple[Array, NDArray[np.float64]]:
         """``found`` where it is the only root of its disc; elsewhere the branch by the longer way along |λ| = x.
 
         Also the root's distance from the centre over the radius of the disc: NaN where there is no disc.
         """
         if self.curve.unique_above:
-            # not only on the right side, but a root: Newton may have been stopped on its way
-            converged = np.abs(evaluate(self.curve, found, target)[0]) < _NEARLY_A_ROOT
-            good = converged & (np.sin(found.imag) > OFF_AXIS) & unique_root(self.curve, found, target)
+            good = (np.sin(found.imag) > OFF_AXIS) & unique_root(self.curve, found, target)
             disc = np.zeros(found.shape)
         else:
             disc = np.where(np.isinf(bound), np.nan, np.abs(found - centre) / bound)
             good = disc <= 1
-        rows = np.flatnonzero(~(good | np.isinf(bound)))
+        rows = np.flatnonzero(~(good & converged | np.isinf(bound)))
         if rows.size:
             logs = target.real[rows]
             root = continue_to_angle(self.curve, logs, np.full(logs.shape, -np.pi), self.critical)
@@ -192,8 +194,10 @@ class AxisNet:
             centre, bound = np.where(near, guess, centre), np.where(near, _ZERO_BOUND, bound)
         target = logs + _RIM
         tau = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
-        tau, disc = self._proved(tau, centre, bound, target)
-        tau, residual = polish(self.curve, tau, target)
+        polished, residual = polish(self.curve, tau, target)
+        tau, disc = self._proved(polished.copy(), residual < LARGEST_RESIDUAL, centre, bound, target)
+        again = np.flatnonzero(tau != polished)
+        residual[again] = np.abs(evaluate(self.curve, tau[again], target[again])[0])
         check_residual(np.where(touching, 0.0, residual), logs)
         tau = np.where(touching, guess, tau)
         return ComplexRoot.at(self.curve, tau, residual, disc, self._logs.size)

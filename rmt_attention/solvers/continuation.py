@@ -27,9 +27,10 @@ from .real_root import solve_ridge
 
 STEP = 0.17  # below 3 − 2√2
 UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
-_LARGEST_RESIDUAL = 1e-10
+LARGEST_RESIDUAL = 1e-10
 _ROUNDING = 4 * np.finfo(float).eps
 _SHORTEST_STEP = 1e-3
+_NEXT_TO_AXIS = 1e-6  # angle of λ
 OFF_AXIS = 1e-9  # sin Im τ of a real parameter, up to rounding
 TOUCHING = 1e-12  # a point closer to an edge than this, in log x, is the edge itself
 NEWTON_TOLERANCE = 1e-3  # of the disc's radius, along the way; the last point is polished to rounding
@@ -77,6 +78,7 @@ def continue_to_angle(
     step_length = np.full(log_radius.shape, UNPROVED_STEP if curve.unique_above else STEP)
     rows = np.flatnonzero(angle < 0)
     disc = np.zeros(log_radius.shape)
+    centre, bound = tau.copy(), np.full(log_radius.shape, np.inf)  # of the disc of the last step
     steps = 0
     while rows.size and steps < max_steps:
         steps += 1
@@ -95,15 +97,11 @@ def continue_to_angle(
             proved = step_length >= _SHORTEST_STEP
         else:
             share = np.where(radius < TOUCHING, np.nan, np.abs(found - tau[rows]) / within)
+            centre[rows], bound[rows] = tau[rows], np.where(radius < TOUCHING, np.inf, within)
             disc[rows] = np.maximum(disc[rows], share)
             proved = ~(share > 1)
         if not proved.all():
-            worst = np.argmin(proved) if curve.unique_above else rows[np.argmin(proved)]
-            raise ConvergenceError(
-                f"the branch at |λ| = {np.exp(log_radius[worst]):.6g} could not be proved on its way to the spectrum;"
-                " two edges of the support may coincide to rounding",
-                result=(tau, position),
-            )
+            raise _unproved(log_radius[np.argmin(proved) if curve.unique_above else rows[np.argmin(proved)]], tau)
         tau[rows], position[rows] = found, arrive
         rows = np.flatnonzero(position > angle)
     if rows.size:
@@ -115,25 +113,40 @@ def continue_to_angle(
     end = log_radius + 1j * angle
     tau, residual = polish(curve, tau, end)
     check_residual(residual, log_radius)
+    kept = np.abs(tau - centre) <= bound  # polishing has not left the disc
+    if curve.unique_above:
+        kept = unique_root(curve, tau, end) | (angle == 0) | (critical.radius(end) < TOUCHING)
+    if not kept.all():
+        raise _unproved(log_radius[np.argmin(kept)], tau)
     return ComplexRoot.at(curve, tau, residual, disc, steps)
+
+
+def _unproved(log_radius: float, result: Array) -> ConvergenceError:
+    return ConvergenceError(
+        f"the branch at |λ| = {np.exp(log_radius):.6g} could not be proved on its way to the spectrum;"
+        " two edges of the support may coincide to rounding",
+        result=result,
+    )
 
 
 def unique_root(curve: SpectralCurve, tau: Array, target: Array) -> NDArray[np.bool_]:
     """Where τ is the branch of a curve with ``unique_above``, whatever the path that led to it. (laws.branch)
 
-    That is so for every p in the upper half-plane (Silverstein and Bai 1995), and on the rim for real p with λ
-    decreasing in p (Silverstein and Choi 1995).
+    That is so for every p in the upper half-plane (Silverstein and Bai 1995), on the rim for real p with λ decreasing
+    in p (Silverstein and Choi 1995), and for λ > 0 between 0 and p_end. Next to the real axis, where p is real up to
+    rounding, the latter two decide: off an edge p moves in proportion to λ, next to one it is off the axis.
     """
     off_axis = np.sin(tau.imag) > OFF_AXIS
     inside = (tau.imag > -OFF_AXIS) & (tau.imag < np.pi + OFF_AXIS)
     p, distance = curve_parameters(curve, tau)
-    falling = curve.log_ridge_and_slope(p, distance)[1].real > 0  # of log λ, where λ < 0
-    return inside & (off_axis | ((target.imag <= -np.pi) & falling))
+    slope = curve.log_ridge_and_slope(p, distance)[1].real  # λ falls where log |λ| rises, λ < 0
+    below, above = target.imag <= _NEXT_TO_AXIS - np.pi, target.imag >= -_NEXT_TO_AXIS
+    return inside & (off_axis | (below & (slope > 0)) | (above & (slope < 0)))
 
 
 def check_residual(residual: NDArray[np.float64], logs: NDArray[np.float64]) -> None:
     """ConvergenceError unless |log λ(p) − log λ| is at rounding level everywhere."""
-    if residual.size and not residual.max() < _LARGEST_RESIDUAL:
+    if residual.size and not residual.max() < LARGEST_RESIDUAL:
         worst = int(np.argmax(residual))
         raise ConvergenceError(
             f"Newton's iteration at |λ| = {np.exp(logs[worst]):.6g} stopped at a residual of {residual[worst]:.3g};"

@@ -91,10 +91,11 @@ class SpectralCurve(ABC):
         """The same curve in mpmath, at the working precision of the moment: a PreciseCurve of laws.precise_curves."""
 
     @abstractmethod
-    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...]]:
-        """Coefficients m_1 … m_order of u(ζ) = Σ m_k ζ^k and the widths b, where z = C ∏_b (1 + u/b)/ζ. (laws.moments)
+    def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
+        """Coefficients of u(ζ) = Σ u_j ζ^j, j = 1 … order, and the widths b with z = C ∏_b (1 + u/b)/ζ. (laws.moments)
 
-        All coefficients are positive, so moments built from them lose nothing. C is that of (laws.curve).
+        Given are u_j/unit^j, the widths and log unit; the unit keeps them from overflow. All are positive, so moments
+        built from them lose nothing. C is that of (laws.curve).
         """
 
     @abstractmethod

@@ -1,8 +1,9 @@
-"""Nodes that integrate over a support: double-exponential rules in log x, cut where the density turns sharply."""
+"""Nodes that integrate over a support: double-exponential rules in log x on panels that are halved until they agree."""
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +16,23 @@ Array = NDArray[np.float64]
 _NODES = 72  # on either side of the middle of a panel
 _REACH = 3.3  # range of the tanh–sinh variable: weights are below 1e-17 of the largest beyond it
 _SHARP = 0.75  # a critical value nearer to the axis than this, in log x, gets a panel boundary beside it
-LONGEST_PANEL = 12.0  # in log x
-LONGEST_BLIND = 0.25  # the same to begin with where complex critical values are not known
+_LONGEST = 12.0  # first panels, in log x
+_SHORTEST = 1e-9
+_BELOW = 3.0  # in log x: the panel that reaches down to x = 0 gives up this much when it is too coarse
+_AGREE = 1e-8  # relative, of a rule and every other node of it; doubling the nodes nearly squares the error
+_ROUNDS = 60
 _DEEPEST = 690.0  # log of the largest over the smallest x
 
 
-def support_nodes(interval: Interval, critical: CriticalValues, longest: float) -> tuple[Array, Array]:
-    """log x and weights d(log x) on one interval of the support. (laws.quadrature)
+def support_masses(
+    interval: Interval, critical: CriticalValues, density: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """log x and masses of nodes on one interval of the support; ``density`` is that of log x. (laws.quadrature)
 
     tanh–sinh rules converge like exp(−N/log N) whatever the powers of the integrand at both ends of a panel, so
     square-root edges and x^{−1+1/g} at 0 need no special case. A critical value just off the axis makes the density
-    turn on a scale equal to its distance; a boundary beside it turns that into an end-point feature. No finite panel is
-    longer than ``longest``: where complex critical values are not known, it has to be short throughout.
+    turn on a scale equal to its distance; a boundary beside it turns that into an end-point feature. A panel whose rule
+    and every other node of it disagree is halved.
     """
     high = interval.high.log_x
     low = -np.inf if interval.low is None else interval.low.log_x
@@ -34,23 +40,58 @@ def support_nodes(interval: Interval, critical: CriticalValues, longest: float) 
     near = beyond[beyond.imag > -np.pi - _SHARP].real
     deepest = max(low, high - _DEEPEST)
     cuts = np.unique(near[(near > deepest + 1e-9) & (near < high - 1e-9)])
-    pieces = [_panel(a, b, longest) for a, b in itertools.pairwise([low, *cuts, high])]
-    logs, weights = (np.concatenate(part) for part in zip(*pieces, strict=True))
-    kept = (logs > deepest) & (logs < high)
-    return logs[kept], weights[kept]
+
+    def accepted(logs: Array, weights: Array) -> tuple[Array, NDArray[np.bool_]]:
+        inside = (logs > deepest) & (logs < high)
+        masses = np.zeros(logs.shape)
+        masses[inside] = weights[inside] * density(logs[inside])
+        sums = masses.sum(1)
+        return masses, np.abs(2 * masses[:, ::2].sum(1) - sums) <= _AGREE * sums
+
+    found: list[tuple[Array, Array]] = []
+    panels = []
+    for start, stop in pairwise([low, *cuts, high]):
+        if np.isfinite(start):
+            panels.append(np.linspace(start, stop, int(np.ceil((stop - start) / _LONGEST)) + 1))
+            continue
+        for _ in range(_ROUNDS):
+            logs, weights = _semi_infinite(stop)
+            masses, good = accepted(logs, weights)
+            if good.all() or stop - _BELOW < deepest:
+                break
+            panels.append(np.array([stop - _BELOW, stop]))
+            stop -= _BELOW
+        found.append((logs[0], masses[0]))
+    ends = np.concatenate([np.column_stack([cut[:-1], cut[1:]]) for cut in panels] or [np.zeros((0, 2))])
+    for last in range(_ROUNDS, 0, -1):
+        if not ends.size:
+            break
+        logs, weights = _finite(ends)
+        masses, good = accepted(logs, weights)
+        good |= (np.diff(ends)[:, 0] < _SHORTEST) | (last == 1)
+        found.append((logs[good].ravel(), masses[good].ravel()))
+        left, right = ends[~good].T
+        middle = (left + right) / 2
+        ends = np.concatenate([np.column_stack([left, middle]), np.column_stack([middle, right])])
+    logs, masses = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.argsort(logs)
+    order = order[masses[order] > 0]
+    return logs[order], masses[order]
 
 
-def _panel(low: float, high: float, longest: float) -> tuple[Array, Array]:
-    if np.isinf(low):
-        # high − exp(t − e^{−t}): decay at −∞, any power at the upper end
-        t = np.linspace(-4.0, 7.5, 4 * _NODES + 1)
-        depth = np.exp(t - np.exp(-t))
-        return high - depth, (t[1] - t[0]) * depth * (1 + np.exp(-t))
-    ends = np.linspace(low, high, max(1, int(np.ceil((high - low) / longest))) + 1)
+def _semi_infinite(high: float) -> tuple[Array, Array]:
+    """high − exp(t − e^{−t}): decay at −∞, any power at the upper end."""
+    t = np.linspace(-4.0, 7.5, 4 * _NODES + 1)
+    depth = np.exp(t - np.exp(-t))
+    return (high - depth)[None], ((t[1] - t[0]) * depth * (1 + np.exp(-t)))[None]
+
+
+def _finite(ends: Array) -> tuple[Array, Array]:
+    """tanh–sinh, one row for each panel."""
     t = np.linspace(-_REACH, _REACH, 2 * _NODES + 1)
     share = 1 / (1 + np.exp(-np.pi * np.sinh(t)))
     weight = (t[1] - t[0]) * np.pi * np.cosh(t) * share * share[::-1]
-    length = np.diff(ends)[:, None]
+    length = np.diff(ends)
     # each node from its nearer end, so that none is rounded onto the other
-    logs = np.where(t < 0, ends[:-1, None] + length * share, ends[1:, None] - length * share[::-1])
-    return logs.ravel(), (length * weight).ravel()
+    logs = np.where(t < 0, ends[:, :1] + length * share, ends[:, 1:] - length * share[::-1])
+    return logs, length * weight

@@ -41,12 +41,12 @@ def test_the_gap_is_the_difference_it_stands_for(distance: float) -> None:
     with mp.workdps(90):
         difference = _degrees_of_freedom(p_end) - _degrees_of_freedom(p_end - mpf(distance))
     p = np.array([0.75 - distance])
-    gap = compound.degrees_of_freedom_gap(np, p, 1 - p, np.array([distance]), 0.75, JUMPS, RATES)
+    gap = compound.degrees_of_freedom_gap(np, p, 1 - p, np.array([distance]), 0.75, 0.25, JUMPS, RATES)
     assert float(gap[0]) == pytest.approx(float(difference), rel=30 * 2.2e-16, abs=0)
 
 
 def test_the_complement_handed_over_separately_keeps_precision_at_the_end() -> None:
     # At 1 − p = 1e-25 the sum of rates is approached as 1e-25 Σ rate/jump, which p alone (= 1.0) cannot show.
     rest = np.array([1e-25])
-    gap = compound.degrees_of_freedom_gap(np, np.array([1.0]), rest, rest, 1.0, JUMPS, RATES)
+    gap = compound.degrees_of_freedom_gap(np, np.array([1.0]), rest, rest, 1.0, 0.0, JUMPS, RATES)
     assert float(gap[0]) == pytest.approx(1e-25 * float((RATES / JUMPS).sum()), rel=1e-14, abs=0)

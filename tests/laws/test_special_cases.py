@@ -201,10 +201,15 @@ def test_a_bulk_of_tiny_jumps_is_kept(small: float) -> None:
     assert float(law.cdf(0.1)) == pytest.approx(0.75, abs=1e-9)
 
 
-@pytest.mark.parametrize("small", [1e-20, 1e-150])
-def test_a_bulk_too_small_to_resolve_is_an_error_and_not_lost_in_silence(small: float) -> None:
-    with pytest.raises(ConvergenceError, match="double"):
-        _ = compound_poisson_law([1.0, small], 0.5).support
+@pytest.mark.parametrize("small", [1e-10, 1e-20, 1e-100])
+def test_a_bulk_is_found_however_far_below_the_others(small: float) -> None:
+    # to relative order ``small`` the bulks are those of single jumps: the large one of rate 1/4, which leaves the
+    # other 3/4 of the rows, of size 1 − 1/4 each, to the small one
+    law = compound_poisson_law([1.0, small], 0.5)
+    low, high = (1 - 3**-0.5) ** 2 * 0.75, (1 + 3**-0.5) ** 2 * 0.75
+    assert law.support[0] == pytest.approx((low * small, high * small), rel=1e-9)
+    assert law.support[1] == pytest.approx((0.25, 2.25), rel=1e-9)
+    assert float(law.cdf(small**0.5)) == pytest.approx(0.75, rel=1e-9)
 
 
 # Gaps of 1e-9 to 4e-9 in log x, and exact ties beside near ones: (law, x, density, cdf) from Newton continuation in
