@@ -297,12 +297,21 @@ class AttentionLayer:
         return arguments
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data (numbers, lists, dicts) from which :meth:`from_dict` rebuilds the layer."""
+        """Plain data (numbers, lists, dicts) from which :meth:`from_dict` rebuilds the layer.
+
+        Groups are left out if every head has a matrix of its own, and a number if they are of equal size and in order.
+        """
         data = self._constructor_arguments()
         if not self.has_equal_heads:
             data["heads"] = [{"d_key": h.d_key, "d_value": h.d_value, "beta": h.beta} for h in self.heads]
         for name in _GROUP_FIELDS:
-            data[name] = list(data[name])
+            groups = data.pop(name)
+            count = len(set(groups))
+            even = self.n_heads % count == 0 and groups == group_assignment(name, count, self.n_heads)
+            if not even:
+                data[name] = list(groups)
+            elif count < self.n_heads:
+                data[name] = count
         data["inputs"] = inputs_to_dict(self.inputs)
         return data
 

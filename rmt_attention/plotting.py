@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from matplotlib import cbook
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import StepPatch
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 
@@ -20,6 +23,7 @@ from .compare import Comparison
 from .files import check_writable, write_whole
 from .law_table import log_span, support_points
 from .laws import SpectralLaw
+from .laws.singular_values import SingularValueLaw
 from .spectra import SpectrumSample
 
 COLORS = {"softmax": "#0072B2", "gaussian": "#D55E00", "law": "#111111"}  # told apart by colour-blind readers
@@ -29,6 +33,7 @@ SCALES = ("auto", "log", "linear")
 
 _OTHER = "#009E73"  # models that have no colour of their own
 _STYLE: dict[str, Any] = {"linewidth": 1.3}
+_SQUARED = "squared singular value", "x"
 _POINTS = 400  # of a line
 _LONGEST_LINEAR = 1e2  # ratio of the ends of a support beyond which small eigenvalues need a logarithmic axis
 
@@ -102,7 +107,7 @@ def plot_law(
     """
     ax = new_figure().add_subplot() if ax is None else ax
     logarithmic = _set_scale(ax, scale, law.support[0][0], law.support[-1][1])
-    options = {"color": COLORS["law"], **_STYLE, **style}
+    options = {"color": COLORS["law"], **_STYLE, **cbook.normalize_kwargs(style, Line2D)}
     for x in support_points(law, _POINTS):
         (line,) = ax.plot(x, law.density(x) * (x if logarithmic else 1.0), label=label, **options)
         line.sticky_edges.y.append(0)  # the axis starts at 0 exactly
@@ -112,7 +117,7 @@ def plot_law(
         shown = [law.density(x[x >= start]).max(initial=0.0) for x in support_points(law, _POINTS)]
         ax.set_ylim(0, 1.05 * max(shown))
     draw_atoms(ax, law.atoms, options["color"], "o")
-    _label_axes(ax, logarithmic)
+    _label_axes(ax, logarithmic, *(("singular value", "s") if isinstance(law, SingularValueLaw) else _SQUARED))
     return ax
 
 
@@ -177,7 +182,7 @@ def plot_spectrum(
             raise ValueError(f"bins={float(edges[0])!r}: must start above 0, the axis is logarithmic")
         heights = heights * np.diff(edges) / np.diff(np.log(edges))  # share per unit of ln x
     label = LABELS.get(sample.model, sample.model) if label is None else label
-    options = {"color": COLORS.get(sample.model, _OTHER), **_STYLE, **style}
+    options = {"color": COLORS.get(sample.model, _OTHER), **_STYLE, **cbook.normalize_kwargs(style, StepPatch)}
     ax.stairs(heights, edges, label=label, **options)
     draw_atoms(ax, pooled.atoms, options["color"], "s")
     _label_axes(ax, logarithmic)
@@ -224,9 +229,9 @@ def _set_scale(ax: Axes, scale: str, low: float, high: float) -> bool:
     return scale == "log"
 
 
-def _label_axes(ax: Axes, logarithmic: bool) -> None:
-    ax.set_xlabel("squared singular value x (all n counted)")
-    ax.set_ylabel("x · density  (share per unit of ln x)" if logarithmic else "density  (share per unit of x)")
+def _label_axes(ax: Axes, logarithmic: bool, noun: str = _SQUARED[0], x: str = _SQUARED[1]) -> None:
+    ax.set_xlabel(f"{noun} {x} (all n counted)")
+    ax.set_ylabel(f"{x} · density  (share per unit of ln {x})" if logarithmic else f"density  (share per unit of {x})")
     if logarithmic:
         low, high = ax.dataLim.intervalx
         few = high < 100 * low  # powers of ten alone would leave one tick or two

@@ -52,6 +52,8 @@ def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) 
     """Real array without NaN, not below ``minimum``; ValueError naming the first offending entry otherwise."""
     if np.iscomplexobj(value):
         raise ValueError(f"{name}={value!r}: must be real")
+    if value is None:  # numpy reads NaN
+        raise ValueError(f"{name}={value!r}: must be a number or an array of numbers")
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -60,6 +62,21 @@ def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) 
     if bad.any():
         rule = "must not be NaN" if minimum is None else f"must be ≥ {minimum:g} and not NaN"
         raise ValueError(f"{name}={float(array[bad].flat[0])!r}: {rule}")
+    return array
+
+
+def check_complex(name: str, value: ArrayLike) -> NDArray[np.complex128]:
+    """Complex array without NaN and 0; ValueError naming the first offending entry otherwise."""
+    try:
+        array = np.asarray(value, dtype=complex)
+    except (TypeError, ValueError):
+        array = np.asarray(np.nan + 0j)
+    if value is None or (np.isnan(array).any() and not np.issubdtype(np.asarray(value).dtype, np.number)):
+        raise ValueError(f"{name}={value!r}: must be a number or an array of numbers")
+    if np.isnan(array).any():
+        raise ValueError(f"{name}={complex(array[np.isnan(array)].flat[0])!r}: must not be NaN")
+    if (array == 0).any():
+        raise ValueError(f"{name}=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
     return array
 
 

@@ -32,8 +32,11 @@ def layer_command(command: Callable[..., int]) -> Callable[..., None]:
         with one_line_errors():
             for name in ("csv", "npz", "json_file", "plot"):
                 path, source = given.get(name), given["layer"]
+                flag = name.removesuffix("_file")
+                if path == "":
+                    raise ValueError(f"{flag}='': must be a file name")
                 if path is not None and source is not None and Path(path).resolve() == source.resolve():
-                    raise ValueError(f"{name.removesuffix('_file')}={path!r}: must differ from layer, which is read")
+                    raise ValueError(f"{flag}={path!r}: must differ from layer, which is read")
             layer = layer_from_flags(**{name: given.pop(name) for name in flags})
             code = command(layer, **given)
         raise typer.Exit(code)
@@ -87,7 +90,7 @@ def layer_from_flags(
     }
     given: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     given |= {name: _groups(name, text) for name, text in groups.items() if text is not None}
-    base = preset_fields(preset or DEFAULT_PRESET) if layer is None else layer_fields(layer.read_text(encoding="utf-8"))
+    base = preset_fields(preset or DEFAULT_PRESET) if layer is None else _fields_of(layer)
     overridden = {
         "kv_groups": ("key_groups", "value_groups"),
         "key_groups": ("kv_groups",),
@@ -95,6 +98,13 @@ def layer_from_flags(
     }
     dropped = {old for name in given for old in overridden.get(name, ())}
     return AttentionLayer.from_dict({**{name: base[name] for name in base if name not in dropped}, **given})
+
+
+def _fields_of(path: Path) -> dict[str, Any]:
+    try:
+        return layer_fields(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{error} (in {path})") from None
 
 
 def _groups(name: str, text: str) -> int | list[int]:

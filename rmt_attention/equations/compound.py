@@ -22,7 +22,7 @@ def degrees_of_freedom_slope(xp, p, rest, jumps, rates):
 def degrees_of_freedom_curvature(xp, p, rest, jumps, rates):
     """d²w/dp² = −2 Σ rates · y (y − 1)/(1 − p + p y)³."""
     denominator = rest[..., None] + p[..., None] * jumps
-    return -2 * (rates * (jumps / denominator) * ((jumps - 1) / denominator) / denominator).sum(-1)  # no cube underflows
+    return -2 * (rates * (jumps / denominator) * ((jumps - 1) / denominator) / denominator).sum(-1)
 
 
 def degrees_of_freedom_gap(xp, p, rest, distance, p_end, rest_end, jumps, rates):

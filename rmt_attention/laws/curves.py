@@ -239,7 +239,9 @@ class CompoundCurve(SpectralCurve):
         return compound.degrees_of_freedom_curvature(np, p, self._rest(distance), *self._shape)
 
     def w_gap(self, p: Array, distance: Array) -> Array:
-        return compound.degrees_of_freedom_gap(np, p, self._rest(distance), distance, self.p_end, self._rest_end, *self._shape)
+        return compound.degrees_of_freedom_gap(
+            np, p, self._rest(distance), distance, self.p_end, self._rest_end, *self._shape
+        )
 
     def log_scale(self, p: Array, distance: Array) -> Array:
         return np.log(p / self._rest(distance))

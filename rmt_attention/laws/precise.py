@@ -16,6 +16,7 @@ import numpy as np
 from mpmath import mp
 
 from ..errors import ConvergenceError
+from ..solvers.curve import SpectralCurve
 from ..spectra import check_order
 from .precise_curves import PreciseCurve
 
@@ -42,16 +43,18 @@ class PreciseLaw:
 
     def __init__(
         self,
-        curve: Callable[[], PreciseCurve],
+        curve: SpectralCurve,
         name: str,
         digits: int,
-        scale: Callable[[PreciseCurve], Any],
+        *,
+        factor: float,
+        mean_one: bool,
         ratio: float,
     ) -> None:
         if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
             raise ValueError(f"digits={digits!r}: must be an integer from 1 to {MOST_DIGITS}")
         self.name, self.digits = name, digits
-        self._build, self._scale_of, self._ratio = curve, scale, mp.mpf(ratio)
+        self._double, self._factor, self._mean_one, self._ratio = curve, mp.mpf(factor), mean_one, mp.mpf(ratio)
         self._curves: dict[int, PreciseCurve] = {}
         self._branches: dict[Any, tuple[Any, Any]] = {}
 
@@ -178,8 +181,11 @@ class PreciseLaw:
     def _curve(self) -> PreciseCurve:
         """The curve at the working precision."""
         if mp.dps not in self._curves:
-            self._curves[mp.dps] = self._build()
+            self._curves[mp.dps] = self._double.precise()
         return self._curves[mp.dps]
+
+    def _scale_of(self, curve: PreciseCurve) -> Any:
+        return self._factor / (curve.moment(1) / self._ratio) if self._mean_one else self._factor
 
     def _at(self, z: Any, curve: PreciseCurve, scale: Any) -> Any:
         """Parameter of the branch at z, Im z ≥ 0, at the working precision."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..spectra import Atom, check_numbers, check_order
+from ..spectra import Atom, check_complex, check_numbers, check_order
 
 if TYPE_CHECKING:
     from .spectral_law import SpectralLaw
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["SingularValueLaw"]
 
 _STEP, _REACH = 0.4, 80.0  # in log λ: errors of the trapezoidal rule exp(−2π²/step), and exp(−reach/2) cut off
+_SMALLEST = 1e-150  # z² underflows below
 _FAR = 1e6  # of the top edge: beyond it 1/(z − s) is smooth on the spectrum whatever the angle
 
 
@@ -105,10 +106,11 @@ class SingularValueLaw:
 
     def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
         """G(z) = ∫ 1/(z − s) for z ≠ 0; on the positive axis the limit from above. (laws.singular-values)"""
-        points = np.asarray(z, dtype=complex)
-        if np.isnan(points).any() or (points == 0).any():
-            wrong = points[np.isnan(points) | (points == 0)].flat[0]
-            raise ValueError(f"z={complex(wrong)!r}: must be nonzero and not NaN")
+        points = check_complex("z", z)
+        if (np.abs(points) < _SMALLEST).any():
+            raise ValueError(
+                f"z={complex(points[np.abs(points) < _SMALLEST].flat[0])!r}: must be ≥ {_SMALLEST} in size"
+            )
         result = np.zeros(points.shape, dtype=complex)
         near = (np.abs(points) < _FAR * self.edges[-1]) & (np.abs(np.angle(points)) <= np.pi / 4)
         far = np.isfinite(points) & ~near  # 1/(z − √x) is smooth on all of x > 0
@@ -124,7 +126,8 @@ class SingularValueLaw:
         square = z * z
         transform = self.squared.cauchy(square)
         centre = np.log(np.abs(square))
-        nodes = np.arange(centre.min() - _REACH, centre.max() + _REACH, _STEP)
+        start = centre.min() - _REACH
+        nodes = start + _STEP * np.arange(np.ceil((centre.max() + _REACH - start) / _STEP))
         ridge = np.exp(nodes)
         difference = self.squared.degrees_of_freedom(ridge) - (1 - square * transform)[:, None]
         integral = (_STEP * np.sqrt(ridge) * difference / (ridge + square[:, None])).sum(-1)

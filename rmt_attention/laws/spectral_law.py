@@ -16,7 +16,7 @@ from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
 from ..solvers.quantile import invert_cdf
 from ..solvers.real_root import solve_ridge
-from ..spectra import Atom, check_numbers, check_order
+from ..spectra import Atom, check_complex, check_numbers, check_order
 from .moments import curve_moment
 from .singular_values import SingularValueLaw
 from .solution import Solution
@@ -24,7 +24,6 @@ from .spectrum import CurveSpectrum
 
 if TYPE_CHECKING:
     from .precise import PreciseLaw
-    from .precise_curves import PreciseCurve
 
 __all__ = ["SpectralLaw"]
 
@@ -228,11 +227,7 @@ class SpectralLaw:
 
     def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
         """G(z) = ∫ dν/(z − x) for z ≠ 0; on the support the limit from above, so that density = −Im G/π."""
-        points = np.asarray(z, dtype=complex)
-        if np.isnan(points).any():
-            raise ValueError(f"z={complex(points[np.isnan(points)].flat[0])!r}: must not be NaN")
-        if (points == 0).any():
-            raise ValueError("z=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
+        points = check_complex("z", z)
         result = np.zeros(points.shape, dtype=complex)
         finite = np.isfinite(points)
         if finite.any():
@@ -247,10 +242,9 @@ class SpectralLaw:
 
         On the positive axis the limit from above. λ = −z: negative z are ridges. Im w/(πz) is the density.
         """
-        points = np.asarray(z, dtype=complex)
-        if not (np.isfinite(points) & (points != 0)).all():
-            wrong = points[~(np.isfinite(points) & (points != 0))].flat[0]
-            raise ValueError(f"z={complex(wrong)!r}: must be finite and nonzero")
+        points = check_complex("z", z)
+        if np.isinf(points).any():
+            raise ValueError(f"z={complex(points[np.isinf(points)].flat[0])!r}: must be finite")
         flat = points.ravel()
         root = self._root(flat)
         # δ log λ: the residual, and about ten logarithms of numbers of the size of |log λ| rounded
@@ -307,22 +301,19 @@ class SpectralLaw:
         >>> print(attention_law(1.0, 1, 1.0).precise(30).edges[-1])
         9.00954255037540866803013653193
         """
-        from mpmath import mp
-
         from .precise import PreciseLaw
 
-        def scale(curve: PreciseCurve) -> Any:
-            factor = mp.mpf(self._factor)
-            return factor / (curve.moment(1) / mp.mpf(self._ratio)) if self._mean_one else factor
-
-        return PreciseLaw(self._curve.precise, self.name, digits, scale, self._ratio)
+        return PreciseLaw(
+            self._curve, self.name, digits, factor=self._factor, mean_one=self._mean_one, ratio=self._ratio
+        )
 
     # New laws from this one ------------------------------------------------------------------------------------------
 
     def scaled(self, factor: float) -> SpectralLaw:
         """Law of factor·x, factor > 0."""
-        if not 0 < factor < np.inf:
-            raise ValueError(f"factor={factor!r}: must be finite and > 0")
+        _positive("factor", factor)
+        if not 0 < self._factor * factor < np.inf or not 0 < self._scale * factor < np.inf:
+            raise ValueError(f"factor={factor!r}: scales the law out of the range of double precision")
         return self._changed(f"{factor:g} × {self.name}", factor=self._factor * factor)
 
     def normalized(self) -> SpectralLaw:
@@ -335,8 +326,7 @@ class SpectralLaw:
         The two share their nonzero eigenvalues: ν/ratio + (1 − 1/ratio) δ_0. ``ratio`` is γ_O for the output, h for
         attention, γ_V for values, 1 for the head average; it must be ≥ w(0), the share of nonzero eigenvalues.
         """
-        if isinstance(ratio, bool) or not isinstance(ratio, (int, float, np.number)) or not 0 < ratio < np.inf:
-            raise ValueError(f"ratio={ratio!r}: must be a finite number > 0")
+        _positive("ratio", ratio)
         if ratio < self._mass:
             raise ValueError(f"ratio={ratio!r}: must be ≥ {self._mass!r}, the share of nonzero eigenvalues")
         factor = self._factor / ratio if self._mean_one else self._factor  # the scale stays
@@ -351,3 +341,8 @@ class SpectralLaw:
         law = SpectralLaw(self._curve, name, **{**kept, **changes})
         law._spectrum = self._spectrum  # worked out once
         return law
+
+
+def _positive(name: str, value: Any) -> None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
+        raise ValueError(f"{name}={value!r}: must be a finite number > 0")

@@ -16,7 +16,8 @@ from ..solvers.curve import SpectralCurve
 from ..solvers.quadrature import support_masses
 from ..solvers.support import Interval, support_intervals
 
-_LOST, _MISSING = 1e-9, 1e-11  # mass outside the edges found, and missing from a quadrature: more is an error
+_LOST, _MISSING = 1e-9, 1e-11  # share of the mass outside the edges, and missing from a quadrature: more is an error
+_ROUNDING = 1e-14
 
 
 class CurveSpectrum:
@@ -35,7 +36,7 @@ class CurveSpectrum:
     def intervals(self) -> tuple[Interval, ...]:
         """Intervals of the support, touching ones apart; all the mass lies in them."""
         intervals, lost = support_intervals(self.curve, self.critical)
-        if not lost < _LOST:
+        if not intervals or not lost < _LOST * self.curve.w_max + _ROUNDING:
             raise ConvergenceError(
                 f"{self._name}: mass {lost:.3g} lies outside the edges found; the ratios are too extreme for double"
                 " precision",
@@ -83,11 +84,11 @@ class CurveSpectrum:
     def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """log x and masses of points whose sums are integrals over the law off 0. (laws.quadrature)"""
         parts = [
-            support_masses(interval, self.critical, lambda logs, net=net: net.solve(logs).w_imag / np.pi)
+            support_masses(interval, self.critical, net.log_density)
             for interval, net in zip(self.intervals, self.nets, strict=True)
         ]
         logs, masses = (np.concatenate(part) for part in zip(*parts, strict=True))
         missing = abs(float(masses.sum()) - self.curve.w_max)
-        if not missing < _MISSING:
+        if not missing < _MISSING * self.curve.w_max + _ROUNDING:
             raise ConvergenceError(f"{self._name}: quadrature leaves a mass of {missing:.3g}", result=(logs, masses))
         return logs, masses

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from ..errors import ConvergenceError
 from .continuation import (
-    LARGEST_RESIDUAL,
     NEWTON_TOLERANCE,
     OFF_AXIS,
     STEP,
@@ -36,6 +35,7 @@ from .continuation import (
 )
 from .critical import PINCH, CriticalValues
 from .curve import Array, SpectralCurve
+from .real_root import LARGEST_RESIDUAL
 from .support import Edge, Interval
 
 _RIM = -1j * np.pi
@@ -201,3 +201,7 @@ class AxisNet:
         check_residual(np.where(touching, 0.0, residual), logs)
         tau = np.where(touching, guess, tau)
         return ComplexRoot.at(self.curve, tau, residual, disc, self._logs.size)
+
+    def log_density(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Density of log x at x = exp(logs): Im w/π."""
+        return self.solve(logs).w_imag / np.pi

@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 from ..errors import ConvergenceError
 from .critical import CriticalValues
 from .curve import Array, SpectralCurve
-from .real_root import solve_ridge
+from .real_root import LARGEST_RESIDUAL, solve_ridge
 
 STEP = 0.17  # below 3 − 2√2
 UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
-LARGEST_RESIDUAL = 1e-10
 _ROUNDING = 4 * np.finfo(float).eps
 _SHORTEST_STEP = 1e-3
 _NEXT_TO_AXIS = 1e-6  # angle of λ
@@ -87,7 +86,8 @@ def continue_to_angle(
         stride = np.where(radius < TOUCHING, np.pi, step_length[rows] * radius)
         arrive = np.maximum(position[rows] - stride, angle[rows])
         target = log_radius[rows] + 1j * arrive
-        slope = 1 / evaluate(curve, tau[rows], here)[1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = 1 / evaluate(curve, tau[rows], here)[1]
         within = radius * np.abs(slope) / 4
         found = newton(curve, tau[rows] + slope * (target - here), target, within * NEWTON_TOLERANCE)
         if curve.unique_above:
@@ -150,7 +150,7 @@ def check_residual(residual: NDArray[np.float64], logs: NDArray[np.float64]) -> 
         worst = int(np.argmax(residual))
         raise ConvergenceError(
             f"Newton's iteration at |λ| = {np.exp(logs[worst]):.6g} stopped at a residual of {residual[worst]:.3g};"
-            " the ratios may be too extreme for double precision",
+            " the ratios or β may be too extreme for double precision",
             result=residual,
         )
 
@@ -162,6 +162,7 @@ def curve_parameters(curve: SpectralCurve, tau: Array) -> tuple[Array, Array]:
     return growth * distance, distance
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")  # the residual is checked at the end
 def evaluate(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, Array]:
     """log λ − target, its imaginary part reduced to [−π, π), and dlog λ/dτ."""
     p, distance = curve_parameters(curve, tau)
@@ -171,6 +172,7 @@ def evaluate(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, Ar
     return difference - 2j * np.pi * turns, slope * (p * (distance / curve.p_end))
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> Array:
     """τ after Newton steps to within the tolerance."""
     for _ in range(12):
@@ -182,6 +184,7 @@ def newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) ->
     return tau
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def polish(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, NDArray[np.float64]]:
     """Newton steps for as long as the residual falls; τ and |log λ − target|."""
     ratio, slope = evaluate(curve, tau, target)

@@ -20,7 +20,7 @@ _LONGEST = 12.0  # first panels, in log x
 _SHORTEST = 1e-9
 _BELOW = 3.0  # in log x: the panel that reaches down to x = 0 gives up this much when it is too coarse
 _AGREE = 1e-8  # relative, of a rule and every other node of it; doubling the nodes nearly squares the error
-_ROUNDS = 60
+_ROUNDS, _MOST = 60, 500  # halvings, and panels halved together
 _DEEPEST = 690.0  # log of the largest over the smallest x
 
 
@@ -68,7 +68,7 @@ def support_masses(
             break
         logs, weights = _finite(ends)
         masses, good = accepted(logs, weights)
-        good |= (np.diff(ends)[:, 0] < _SHORTEST) | (last == 1)
+        good |= (np.diff(ends)[:, 0] < _SHORTEST) | (last == 1) | (len(ends) > _MOST)  # or the density is but noise
         found.append((logs[good].ravel(), masses[good].ravel()))
         left, right = ends[~good].T
         middle = (left + right) / 2

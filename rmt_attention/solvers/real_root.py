@@ -11,6 +11,7 @@ from ..errors import ConvergenceError
 from .curve import Array, SpectralCurve
 
 _EPS = np.finfo(float).eps
+LARGEST_RESIDUAL = 1e-10  # of log λ
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class RealRoot:
     steps: int
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")  # a number that is not finite is not a root
 def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_steps: int = 200) -> RealRoot:
     """Solve log λ(p) = log ridge in τ = log(p/(p_end − p)) by Newton steps kept inside a shrinking bracket.
 
@@ -50,18 +52,25 @@ def solve_ridge(curve: SpectralCurve, ridge: NDArray[np.float64], max_steps: int
         error, slope = value - target, slope_in_p * p * rest
         low, high = np.where(error > 0, tau, low), np.where(error < 0, tau, high)
         step = -error / slope
-        unfinished = (np.abs(error) > tolerance) & (np.abs(step) > 4 * _EPS * (1 + np.abs(tau)))
+        unfinished = ~((np.abs(error) <= tolerance) | (np.abs(step) <= 4 * _EPS * (1 + np.abs(tau))))  # NaN is not done
         if not unfinished.any():
             break
         if steps >= max_steps:
             raise ConvergenceError(
                 f"w(λ) not converged after {steps} steps: worst |log λ(p) − log λ| = {np.abs(error).max():.3g};"
-                " the layer's widths may be too extreme for double precision",
+                " the ratios or β may be too extreme for double precision",
                 result=(tau, error),
             )
         proposal = tau + step
         inside = (proposal > low) & (proposal < high)
         tau = np.where(unfinished, np.where(inside, proposal, (low + high) / 2), tau)
+    if error.size and not np.abs(error).max() < LARGEST_RESIDUAL:
+        worst = int(np.argmax(np.abs(error)))
+        raise ConvergenceError(
+            f"w(λ) at λ = {ridge.flat[worst]:.6g} of the law's own units has a residual of {error.flat[worst]:.3g};"
+            " the ratios or β may be too extreme for double precision",
+            result=(tau, error),
+        )
     return RealRoot(
         tau,
         p,

@@ -133,3 +133,38 @@ def test_messages_say_one_thing_in_one_line() -> None:
 def test_what_is_no_real_number_is_refused_by_name(law: SpectralLaw, method: str, value: Any) -> None:
     with pytest.raises(ValueError, match=r"^(x|q|ridge)=.*: must be (real|a number or an array of numbers)$"):
         getattr(law, method)(value)
+
+
+@pytest.mark.parametrize("factor", ["2", None, True, [1.0], 0.0, -1.0, NAN, INF])
+def test_a_factor_is_a_finite_positive_number(factor: Any) -> None:
+    with pytest.raises(ValueError, match=r"^factor=.*must be a finite number > 0"):
+        laws.attention_law(1.0, 4, 2.0).scaled(factor)
+
+
+def test_a_law_is_not_scaled_out_of_double_precision() -> None:
+    with pytest.raises(ValueError, match="factor=1e\\+308: scales the law out of the range"):
+        laws.attention_law(1.0, 4, 2.0).scaled(1e10).scaled(1e308)
+
+
+@pytest.mark.parametrize("z", ["a", None, [None, 1.0]])
+def test_points_of_the_plane_are_numbers(z: Any) -> None:
+    law = laws.attention_law(1.0, 4, 2.0)
+    for method in (law.cauchy, law.solve, law.singular_values().cauchy):
+        with pytest.raises(ValueError, match=r"^z="):
+            method(z)
+
+
+def test_none_is_not_a_number() -> None:
+    with pytest.raises(ValueError, match="x=None: must be a number"):
+        laws.attention_law(1.0, 4, 2.0).density(None)
+
+
+@pytest.mark.parametrize("x", [np.True_, (1, 2), [1.0], "a", None])
+def test_precise_laws_take_one_number(x: Any) -> None:
+    with pytest.raises(ValueError, match=r"^x="):
+        laws.attention_law(1.0, 4, 2.0).precise(20).cdf(x)
+
+
+def test_singular_values_refuse_points_whose_square_underflows() -> None:
+    with pytest.raises(ValueError, match="1e-150"):
+        laws.attention_law(1.0, 4, 2.0).singular_values().cauchy(1e-160)

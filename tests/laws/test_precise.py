@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from rmt_attention.laws import SpectralLaw, attention_law, compound_poisson_law, output_law, tied_output_law
+from rmt_attention.laws import (
+    SpectralLaw,
+    attention_law,
+    compound_poisson_law,
+    output_law,
+    tied_output_law,
+    tied_values_law,
+)
 
 from ..oracles import Compound, Independent
 from .registry import CASES, Case
@@ -272,3 +280,41 @@ def test_edges_of_every_law_agree_with_twenty_digits(case: Case) -> None:
     edges = case.law.precise(20).edges
     assert len(edges) == len(case.law.edges)
     assert max(_relative(a, b) for a, b in zip(case.law.edges, edges, strict=True)) < 1e-13
+
+
+@pytest.mark.parametrize("beta", [7.0, 8.5])
+def test_edges_at_large_beta_are_those_of_the_other_route(beta: float) -> None:
+    # real critical points of tiny λ lie between the poles of the widths: they are no edges
+    law = output_law(beta, 8, 0.5, 2.0, 0.9)
+    assert [float(edge) for edge in law.precise(20).edges] == pytest.approx(law.edges, rel=1e-12, abs=0)
+
+
+def test_tied_laws_at_the_smallest_beta_have_one_interval_above_the_atom() -> None:
+    law = tied_values_law(1e-6, 4, 0.2)
+    precise = law.precise(20)
+    assert [float(edge) for edge in precise.edges] == pytest.approx(law.edges, rel=1e-12, abs=0)
+    assert precise.cdf(law.edges[0] * 1e-30) == pytest.approx(law.atoms[0].mass, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [attention_law(1, 1, 1.0), tied_output_law(1.0, 1, 1.0, 1.0)],
+    ids=lambda law: law.name,
+)
+def test_numbers_next_to_a_hard_edge_follow_its_power(law: SpectralLaw) -> None:
+    precise, order = law.precise(20), law.hard_edge_order
+    at, below = (precise.density(f"1e-{decades}") for decades in (60, 72))
+    assert abs(below / at / mpf(10) ** (12 * (1 - mpf(1) / order)) - 1) < 1e-10
+    assert float(at) == pytest.approx(float(law.density(1e-60)), rel=1e-12)
+    assert float(precise.complement("1e-60")) == pytest.approx(float(law.complement(1e-60)), rel=1e-12)
+
+
+def test_precise_laws_can_be_pickled() -> None:
+    precise = output_law(0.9, 3, 0.75, 1.25, 0.75).normalized().precise(25)
+    edge = precise.edges[-1]
+    assert pickle.loads(pickle.dumps(precise)).edges[-1] == edge
+
+
+def test_whole_orders_may_be_floats() -> None:
+    precise = attention_law(1.0, 4, 2.0).precise(20)
+    assert precise.moment(2.0) == precise.moment(2)  # type: ignore[arg-type]

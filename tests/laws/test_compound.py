@@ -1,0 +1,106 @@
+"""Compound free Poisson laws where double precision has little room: total rate near 1, angles near 0, many jumps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from rmt_attention.laws import SpectralLaw, compound_poisson_law
+
+JUMPS, WEIGHTS = (1.0, 2.0, 5.0), (0.2, 0.5, 0.3)
+NEAR_ONE = [sign * excess for sign in (1, -1) for excess in (1e-3, 1e-6, 3.8e-12, 1e-14)]
+
+
+def _law(excess: float) -> SpectralLaw:
+    return compound_poisson_law(JUMPS, 1 + excess, WEIGHTS)
+
+
+@pytest.mark.parametrize("excess", NEAR_ONE)
+def test_edges_next_to_total_rate_one_have_all_their_digits(excess: float) -> None:
+    law = _law(excess)
+    assert law.edges == pytest.approx([float(edge) for edge in law.precise(25).edges], rel=1e-13, abs=0)
+    # the bottom edge hangs on the excess: one larger by a tenth is seen
+    assert law.edges[0] != pytest.approx(_law(1.1 * excess).edges[0], rel=1e-2, abs=0)
+
+
+@pytest.mark.parametrize("excess", NEAR_ONE)
+@pytest.mark.parametrize("ridge", [1e-14, 1e-6, 1.0])
+def test_complements_next_to_total_rate_one_have_all_their_digits(excess: float, ridge: float) -> None:
+    law = _law(excess)
+    assert float(law.complement(ridge)) == pytest.approx(float(law.precise(25).complement(ridge)), rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("excess", NEAR_ONE)
+def test_error_estimates_cover_the_error_next_to_total_rate_one(excess: float) -> None:
+    law = _law(excess)
+    precise = law.precise(25)
+    x = np.array([1.5 * law.edges[0], 30 * law.edges[0], 0.5, 3.0])
+    found = law.solve(x)
+    for at, density, estimate in zip(x, found.density, found.density_error, strict=True):
+        error = abs(mpf(float(density)) - precise.density(float(at)))
+        assert error <= float(estimate)
+        assert float(estimate) < 1e-10 * density
+
+
+@pytest.mark.parametrize("angle", [1e-5, 1e-6, 1e-8, 1e-10, 1e-13, 1e-16, 1e-300])
+@pytest.mark.parametrize("x", [-1.0, 0.01, 5.9, 1e3])
+def test_outside_the_support_the_transform_is_continuous_down_to_the_axis(x: float, angle: float) -> None:
+    law = compound_poisson_law([1.0], 0.5)
+    assert abs(law.cauchy(complex(x, x * angle)) / law.cauchy(x) - 1) < 20 * angle + 1e-13
+
+
+@pytest.mark.parametrize(
+    ("jumps", "rate"),
+    [*(([1.0, y], 1.0) for y in (5.0, 8.0, 9.0, 10.0, 11.0, 12.0)), ([1.0, 12.0], 1.01), (range(1, 8), 1 - 2e-11)],
+)
+def test_integrals_converge_where_two_bulks_have_nearly_parted(jumps: list[float], rate: float) -> None:
+    law = compound_poisson_law(jumps, rate)
+    x, weights = law.quadrature
+    assert weights.sum() == pytest.approx(1, abs=1e-12)
+    assert (weights * x).sum() == pytest.approx(law.mean, rel=1e-12)
+    assert (weights * x / (x + 0.1)).sum() == pytest.approx(float(law.degrees_of_freedom(0.1)), rel=1e-12)
+    assert x.size < 10_000
+
+
+def test_where_two_bulks_have_nearly_parted_no_point_takes_a_real_root() -> None:
+    law = compound_poisson_law([1.0, 10.0], 1.0)
+    x = np.exp(np.linspace(-10, 3.38, 20_001))  # all inside the one interval of the support
+    assert (law.density(x) > 1e-6).all()
+
+
+@pytest.mark.parametrize("size", [6, 48, 1000])
+def test_weights_that_sum_to_one_up_to_rounding_are_divided_by_their_sum(size: int) -> None:
+    law = compound_poisson_law(np.linspace(0.5, 2, size), 1.0, np.full(size, 1 / size))
+    assert law.atoms == ()
+    assert law.hard_edge_order == 2
+    assert law.support[0][0] == 0
+
+
+def test_a_total_rate_above_one_by_rounding_of_a_share_is_one() -> None:
+    # rate 4/3 times three quarters
+    law = compound_poisson_law([0.0, 1.0, 2.0, 3.0], 4 / 3)
+    assert law.atoms == ()
+    assert law.hard_edge_order == 2
+
+
+def test_precise_numbers_at_an_edge_are_zero_or_refused_and_next_to_it_right() -> None:
+    law = compound_poisson_law([1.0], 1.0)  # Marchenko–Pastur on [0, 4]
+    with mp.workdps(60):
+        x = 4 - mpf(10) ** -44
+        assert abs(law.precise(30).density(x) / (mp.sqrt((4 - x) / x) / (2 * mp.pi)) - 1) < mpf(10) ** -29
+    assert law.precise(40).density(4) < 1e-20
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 3.0])
+def test_precise_numbers_far_below_the_spectrum_are_right(rate: float) -> None:
+    law = compound_poisson_law([1.0], rate)
+    precise, x = law.precise(30), mpf("1e-60")
+    with mp.workdps(150):
+        low, high = (1 - mp.sqrt(rate)) ** 2, (1 + mp.sqrt(rate)) ** 2
+        density = mp.sqrt((high - x) * (x - low)) / (2 * mp.pi * x) if rate == 1 else 0
+        root = mp.sqrt((x + low) * (x + high))
+        w = (1 + rate + x - root) / 2  # −λ outside the spectrum: w = (1 + t + λ − √((1 + t + λ)² − 4t))/2
+        complement = 1 - w / min(rate, 1)
+    assert precise.density(x) == density or abs(precise.density(x) / density - 1) < 1e-29
+    assert abs(precise.complement(x) / complement - 1) < 1e-28
