@@ -207,6 +207,7 @@ class CompoundCurve(SpectralCurve):
         if abs(total - 1) < _TOTAL_RATE_ROUNDING:
             total = Fraction(1)  # a rate such as 4/3 times a share such as 3/4
         self._given = (jumps, weights, total)
+        self.block = max(1000, 1_000_000 // jumps.size)
         rate = float(total)
         rates = rate * (weights / math.fsum(weights))
         mean = float(np.average(jumps, weights=rates))

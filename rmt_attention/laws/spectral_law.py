@@ -195,9 +195,11 @@ class SpectralLaw:
         for (_, high), net, start, stop in zip(self._pieces, self._spectrum.nets, starts, stops, strict=True):
             inside = (levels > start) & (levels < stop)
             result[levels >= stop] = high
-            if inside.any():
-                above = (1 - levels[inside]) * self._ratio
-                result[inside] = np.exp(invert_cdf(self._curve, net, 1 - above)) * self._scale
+            rows = np.flatnonzero(inside)
+            for first in range(0, rows.size, self._curve.block):
+                part = rows[first : first + self._curve.block]
+                above = (1 - levels.flat[part]) * self._ratio
+                result.flat[part] = np.exp(invert_cdf(self._curve, net, 1 - above)) * self._scale
         if not self.atoms:
             result[levels == 0] = self._pieces[0][0]
         return result

@@ -40,6 +40,7 @@ class SpectralCurve(ABC):
     """A curve (laws.curve): subclasses give w, s and their derivatives; see the module's text."""
 
     p_end: float
+    block = 50_000  # points solved together where there may be millions: it bounds the memory
     unique_above: bool = False  # whether every root in the upper half-plane is on the physical branch
 
     def __init__(self, log_constant: float, widths: Sequence[float], w_max: float | None = None) -> None:

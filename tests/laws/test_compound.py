@@ -104,3 +104,45 @@ def test_precise_numbers_far_below_the_spectrum_are_right(rate: float) -> None:
         complement = 1 - w / min(rate, 1)
     assert precise.density(x) == density or abs(precise.density(x) / density - 1) < 1e-29
     assert abs(precise.complement(x) / complement - 1) < 1e-28
+
+
+THIRDS = ("anywhere", "total rate one", "next to total rate one")
+PER_THIRD = 40
+
+
+def _drawn(third: str, number: int) -> SpectralLaw:
+    """One to thirty jumps over up to four decades; seeds are [third, number], none is left out."""
+    rng = np.random.default_rng(np.random.SeedSequence([THIRDS.index(third), number]))
+    size = int(np.exp(rng.uniform(0, np.log(30))))
+    jumps = np.exp(rng.uniform(0, rng.uniform(0, 9), size))
+    if third == "anywhere":
+        rate = float(np.exp(rng.uniform(np.log(0.01), np.log(100))))
+    else:
+        rate = 1.0
+        if third == "next to total rate one":
+            rate += float(rng.choice([-1, 1]) * 10 ** -rng.uniform(2, 13))
+    return compound_poisson_law(jumps, rate, rng.dirichlet(np.ones(size)))
+
+
+@pytest.mark.parametrize("number", range(PER_THIRD))
+@pytest.mark.parametrize("third", THIRDS)
+def test_integrals_and_edges_of_random_laws_are_right(third: str, number: int) -> None:
+    law = _drawn(third, number)
+    x, weights = law.quadrature
+    assert weights.sum() == pytest.approx(1, abs=1e-10)
+    for k in (1, 2, 3):
+        assert (weights * x**k).sum() == pytest.approx(law.moment(k), rel=1e-10)
+    for ridge in (1e-6, 1e-2, 1.0, 1e2):
+        w = float(law.degrees_of_freedom(ridge))
+        assert (weights * x / (x + ridge)).sum() == pytest.approx(w, rel=1e-9)
+    inside = law.quantile(np.array([0.3, 0.6, 0.9]))
+    assert law.cdf(inside) == pytest.approx(np.maximum([0.3, 0.6, 0.9], float(law.cdf(0.0))), abs=1e-9)
+    if number < 4:
+        assert law.edges == pytest.approx([float(edge) for edge in law.precise(20).edges], rel=1e-12, abs=0)
+
+
+def test_quantiles_are_the_same_whatever_the_block() -> None:
+    levels = np.linspace(0, 1, 101).reshape(1, 101)
+    whole, parts = (compound_poisson_law([1.0, 3.0], 0.8) for _ in range(2))
+    parts._curve.block = 7
+    assert whole.quantile(levels) == pytest.approx(parts.quantile(levels), rel=1e-13)
