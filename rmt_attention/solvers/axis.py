@@ -139,7 +139,9 @@ class AxisNet:
             slope = 1 / evaluate(self.curve, tau[rows], here)[1]
             bound = radius * np.abs(slope) / 4
             found = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
-            near = np.abs(evaluate(self.curve, found, target)[0]) < _NEARLY_A_ROOT  # Newton may have been stopped
+            near = np.ones(rows.shape, dtype=bool)
+            if self.curve.unique_above:  # no disc: Newton may have been stopped on its way
+                near = np.abs(evaluate(self.curve, found, target)[0]) < _NEARLY_A_ROOT
             found, _ = self._proved(found, near, tau[rows], bound, target)
             logs[rows], tau[rows] = target.real, found
             all_logs.append(target.real)
