@@ -7,6 +7,7 @@ import json
 import math
 import numbers
 import os
+import reprlib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -56,8 +57,8 @@ def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) 
         raise ValueError(f"{name}={value!r}: must be a number or an array of numbers")
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}={value!r}: must be a number or an array of numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name}={reprlib.repr(value)}: must be a number or an array of numbers") from None
     bad = np.isnan(array) if minimum is None else ~(array >= minimum)
     if bad.any():
         rule = "must not be NaN" if minimum is None else f"must be ≥ {minimum:g} and not NaN"
@@ -69,8 +70,8 @@ def check_complex(name: str, value: ArrayLike) -> NDArray[np.complex128]:
     """Complex array without NaN and 0; ValueError naming the first offending entry otherwise."""
     try:
         array = np.asarray(value, dtype=complex)
-    except (TypeError, ValueError):
-        array = np.asarray(np.nan + 0j)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name}={reprlib.repr(value)}: must be a number or an array of numbers") from None
     if value is None or (np.isnan(array).any() and not np.issubdtype(np.asarray(value).dtype, np.number)):
         raise ValueError(f"{name}={value!r}: must be a number or an array of numbers")
     if np.isnan(array).any():
@@ -84,7 +85,7 @@ def check_order(k: Any, largest: int) -> int:
     """Order of a moment as an int; ValueError otherwise."""
     whole = not isinstance(k, (bool, np.bool_)) and isinstance(k, numbers.Real) and k in range(largest + 1)
     if not whole:
-        raise ValueError(f"k={k!r}: must be an integer from 0 to {largest}")
+        raise ValueError(f"k={reprlib.repr(k)}: must be an integer from 0 to {largest}")
     return int(k)
 
 

@@ -102,7 +102,8 @@ class SingularValueLaw:
         x, weights = self.squared.quadrature
         weights = weights * (x > 0)
         s = np.sqrt(np.where(x > 0, x, 1.0))
-        return np.asarray((weights / (1 + penalty[..., None] / s)).sum(-1))
+        with np.errstate(over="ignore"):
+            return np.asarray((weights / (1 + penalty[..., None] / s)).sum(-1))
 
     def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
         """G(z) = ∫ 1/(z − s) for z ≠ 0; on the positive axis the limit from above. (laws.singular-values)"""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import reprlib
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from .precise import PreciseLaw
 
 __all__ = ["SpectralLaw"]
+
+
+_NOTHING = 600.0  # w differs from its limit by less than rounding at λ = C exp(−600), whatever the order of the tie
 
 
 class SpectralLaw:
@@ -92,17 +97,22 @@ class SpectralLaw:
 
         Same shape as ``ridge``. w = 1 + λ G(−λ).
         """
-        penalty = check_numbers("ridge", ridge, minimum=0.0) / self._scale
-        nothing = penalty < np.finfo(float).tiny  # w differs from its limit by less than rounding long before
+        penalty = self._own_units(check_numbers("ridge", ridge, minimum=0.0))
+        with np.errstate(divide="ignore"):
+            nothing = np.log(penalty) < self._curve.log_constant - _NOTHING
         result = np.where(nothing, self._mass, 0.0)
         inside = ~nothing & np.isfinite(penalty)
         if inside.any():
             result[inside] = solve_ridge(self._curve, penalty[inside]).w / self._ratio
         return result
 
+    def _own_units(self, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):  # inf: w = 0 long before
+            return ridge / self._scale
+
     def complement(self, ridge: ArrayLike) -> NDArray[np.float64]:
         """1 − w(λ)/w(0) for λ ≥ 0, to full relative precision however small λ is."""
-        penalty = check_numbers("ridge", ridge, minimum=0.0) / self._scale
+        penalty = self._own_units(check_numbers("ridge", ridge, minimum=0.0))
         result = np.where(np.isinf(penalty), 1.0, 0.0)
         inside = (penalty >= np.finfo(float).tiny) & np.isfinite(penalty)
         if inside.any():
@@ -250,7 +260,7 @@ class SpectralLaw:
         flat = points.ravel()
         root = self._root(flat)
         # δ log λ: the residual, and about ten logarithms of numbers of the size of |log λ| rounded
-        spread = root.residual + 8 * np.finfo(float).eps * (1 + np.abs(np.log(np.abs(flat) / self._scale)))
+        spread = root.residual + 8 * np.finfo(float).eps * (1 + np.abs(np.log(np.abs(flat)) - math.log(self._scale)))
         slope = self._curve.log_ridge_and_slope(root.p, root.distance)[1]
         with np.errstate(divide="ignore"):  # at an edge
             rate = np.abs(self._curve.w_slope(root.p, root.distance) / slope)
@@ -281,7 +291,7 @@ class SpectralLaw:
         if spectrum.any():
             angle[spectrum] = -np.pi
             index[spectrum] = self._inside(z.real[spectrum])
-        root = self._spectrum.root(np.log(np.abs(z) / self._scale), angle, index)
+        root = self._spectrum.root(np.log(np.abs(z)) - math.log(self._scale), angle, index)
         below = z.imag < 0
         return replace(
             root,
@@ -346,5 +356,6 @@ class SpectralLaw:
 
 
 def _positive(name: str, value: Any) -> None:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
-        raise ValueError(f"{name}={value!r}: must be a finite number > 0")
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not real or not 0 < value <= sys.float_info.max:
+        raise ValueError(f"{name}={reprlib.repr(value)}: must be a finite number > 0")

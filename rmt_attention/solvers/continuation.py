@@ -72,7 +72,8 @@ def continue_to_angle(
     max_steps: int = 2000,
 ) -> ComplexRoot:
     """Follow the branch from λ = e^{log_radius} > 0 to λ = e^{log_radius + i angle}, −π ≤ angle ≤ 0."""
-    tau = solve_ridge(curve, np.exp(log_radius)).tau.astype(complex)
+    with np.errstate(over="ignore"):  # then it does not converge
+        tau = solve_ridge(curve, np.exp(log_radius)).tau.astype(complex)
     position = np.zeros(log_radius.shape)
     step_length = np.full(log_radius.shape, UNPROVED_STEP if curve.unique_above else STEP)
     rows = np.flatnonzero(angle < 0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rmt_attention import laws
-from rmt_attention.laws import SpectralLaw, attention_law, compound_poisson_law
+from rmt_attention.laws import SpectralLaw, attention_law, compound_poisson_law, output_law
 
 NAN, INF = float("nan"), float("inf")
 GOOD: dict[str, dict[str, float]] = {
@@ -135,7 +135,7 @@ def test_what_is_no_real_number_is_refused_by_name(law: SpectralLaw, method: str
         getattr(law, method)(value)
 
 
-@pytest.mark.parametrize("factor", ["2", None, True, [1.0], 0.0, -1.0, NAN, INF])
+@pytest.mark.parametrize("factor", ["2", None, True, [1.0], 0.0, -1.0, NAN, INF, 10**400])
 def test_a_factor_is_a_finite_positive_number(factor: Any) -> None:
     with pytest.raises(ValueError, match=r"^factor=.*must be a finite number > 0"):
         laws.attention_law(1.0, 4, 2.0).scaled(factor)
@@ -168,3 +168,18 @@ def test_precise_laws_take_one_number(x: Any) -> None:
 def test_singular_values_refuse_points_whose_square_underflows() -> None:
     with pytest.raises(ValueError, match="1e-150"):
         laws.attention_law(1.0, 4, 2.0).singular_values().cauchy(1e-160)
+
+
+def test_integers_beyond_double_precision_are_no_numbers() -> None:
+    law = attention_law(1.0, 4, 2.0)
+    for method in (law.density, law.cdf, law.quantile, law.degrees_of_freedom, law.complement, law.cauchy, law.solve):
+        with pytest.raises(ValueError, match="must be a number") as refused:
+            method(10**400)
+        assert len(str(refused.value)) < 120
+
+
+@pytest.mark.parametrize("ridge", [1e-300, 1e-100, 1e300])
+@pytest.mark.parametrize("beta", [6.0, 26.0])
+def test_w_far_below_and_above_the_spectrum_is_its_limit(beta: float, ridge: float) -> None:
+    law = output_law(beta, 1, 1, 1, 0.2)
+    assert float(law.degrees_of_freedom(ridge)) == pytest.approx(0.2 if ridge < 1 else law.mean / ridge, rel=1e-6)
