@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .laws import SpectralLaw
+from .laws.singular_values import SingularValueLaw
 
 MOST_POINTS = 100_000
 
@@ -38,7 +39,7 @@ class LawTable:
         return {"x": self.x, "density": self.density, "x_density": self.x_density, "cdf": self.cdf}
 
 
-def log_span(law: SpectralLaw, left_out: float = 1e-3) -> tuple[float, float]:
+def log_span(law: SpectralLaw | SingularValueLaw, left_out: float = 1e-3) -> tuple[float, float]:
     """The support on a logarithmic axis: if it starts at 0, it is cut where a share ``left_out`` of it is left below.
 
     The share is of the mass off the atoms, 0 < left_out < 1.
@@ -50,7 +51,9 @@ def log_span(law: SpectralLaw, left_out: float = 1e-3) -> tuple[float, float]:
     return float(law.quantile(atom + left_out * (1 - atom))), top
 
 
-def support_points(law: SpectralLaw, points: int, left_out: float = 1e-3) -> list[NDArray[np.float64]]:
+def support_points(
+    law: SpectralLaw | SingularValueLaw, points: int, left_out: float = 1e-3
+) -> list[NDArray[np.float64]]:
     """``points`` ascending points of each interval of the support, ends included, crowding at its ends in ln x.
 
     With [a, b] the interval: ln x = ln a + ln(b/a) (1 − cos φ)/2 for equally spaced φ in [0, π], so that square-root

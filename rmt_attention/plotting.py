@@ -66,7 +66,12 @@ def figure_writer(figure: Figure, path: str | os.PathLike[str]) -> Callable[[Bin
 
 
 def plot_law(
-    law: SpectralLaw, ax: Axes | None = None, *, scale: str = "auto", label: str = "limiting law", **style: Any
+    law: SpectralLaw | SingularValueLaw,
+    ax: Axes | None = None,
+    *,
+    scale: str = "auto",
+    label: str = "limiting law",
+    **style: Any,
 ) -> Axes:
     """The density f of a law, one line for each interval of its support, and its atoms.
 

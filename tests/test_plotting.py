@@ -459,3 +459,10 @@ assert "matplotlib.pyplot" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", script], check=True)
     assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_the_law_of_singular_values_is_labelled_as_such_and_short_style_names_work() -> None:
+    axes = plot_law(laws.attention_law(1.0, 4, 2.0).singular_values(), lw=3, c="red")
+    assert axes.get_xlabel() == "singular value s (all n counted)"
+    assert axes.get_ylabel() == "density  (share per unit of s)"
+    assert (axes.lines[0].get_linewidth(), axes.lines[0].get_color()) == (3, "red")

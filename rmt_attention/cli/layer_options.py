@@ -103,6 +103,8 @@ def layer_from_flags(
 def _fields_of(path: Path) -> dict[str, Any]:
     try:
         return layer_fields(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"layer={str(path)!r}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise ValueError(f"{error} (in {path})") from None
 

@@ -42,11 +42,11 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "beta underflows": (("--beta", "1e-150"), "beta=1e-150"),
     "unknown preset": (("--preset", "GPT-5"), "preset='GPT-5'"),
     "unknown inputs": (("--inputs", "uniform"), "inputs="),
-    "no such layer": (("--layer", "nowhere.toml"), "nowhere.toml"),
-    "layer is a folder": (("--layer", "folder"), "folder"),
+    "no such layer": (("--layer", "nowhere.toml"), "layer='nowhere.toml': cannot be read: No such file"),
+    "layer is a folder": (("--layer", "folder"), "layer='folder': cannot be read"),
     "preset and layer": (("--layer", "good.toml", "--preset", "BERT-base"), "preset='BERT-base'"),
-    "not toml": (("--layer", "not.toml"), "layer: not a valid TOML document"),
-    "not text": (("--layer", "binary.toml"), ""),
+    "not toml": (("--layer", "not.toml"), "(in not.toml)"),
+    "not text": (("--layer", "binary.toml"), "(in binary.toml)"),
     "unknown field": (("--layer", "unknown.toml"), "widht=3: no such field"),
     "missing field": (("--layer", "missing.toml"), "missing"),
     "field of another type": (("--layer", "text.toml"), "d_key='wide'"),
@@ -90,3 +90,14 @@ def test_the_layer_file_is_not_overwritten(run: Run, tmp_path: Path, flag: str) 
     assert outcome.code == 2
     assert "must differ from layer" in outcome.err
     assert file.read_text() == LAYER.to_toml()
+
+
+def test_a_layer_file_written_by_the_package_takes_another_number_of_heads(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "layer.toml").write_text(LAYER.to_toml())
+    outcome = run("law", "--layer", "layer.toml", "--heads", "6", "--d-key", "8")
+    assert outcome.code == 0
+    assert "h=6" in outcome.out
+
+
+def test_an_empty_file_name_is_refused(run: Run, tmp_path: Path) -> None:
+    check_refused(run, tmp_path, ("law", "--csv", ""), "csv='': must be a file name")
