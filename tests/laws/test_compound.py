@@ -146,3 +146,12 @@ def test_quantiles_are_the_same_whatever_the_block() -> None:
     whole, parts = (compound_poisson_law([1.0, 3.0], 0.8) for _ in range(2))
     parts._curve.block = 7
     assert whole.quantile(levels) == pytest.approx(parts.quantile(levels), rel=1e-13)
+
+
+@pytest.mark.parametrize("rate", [3.0, 1e4, 1e7, 1e10, 1e13])
+def test_large_rates_lose_no_digits(rate: float) -> None:
+    law = compound_poisson_law([1.0, 2.0], rate)
+    precise = law.precise(25)
+    for ridge in (1e-3 * law.mean, law.mean, 3 * law.mean):
+        assert abs(mpf(float(law.degrees_of_freedom(ridge))) / precise.degrees_of_freedom(ridge) - 1) < 1e-13
+    assert law.edges == pytest.approx([float(edge) for edge in precise.edges], rel=1e-12, abs=0)
