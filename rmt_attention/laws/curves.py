@@ -13,6 +13,7 @@ import numpy as np
 
 from ..equations import compound, independent, tied
 from ..equations.temperature import score_variance_excess
+from ..errors import ConvergenceError
 from ..solvers.bisection import bisect
 from ..solvers.curve import Array, RationalCurve, SpectralCurve, argument_above, argument_below
 
@@ -36,6 +37,8 @@ def _critical_roots(
     for a, count in multiplicity.items():
         others = _product(margin for b, margin in margins.items() if b != a)
         total = np.polyadd(total, count * np.convolve(front, others))
+    if not np.isfinite(total).all():
+        raise ConvergenceError("the equation of the edges overflows; the ratios are too extreme", result=total)
     return np.roots(total)
 
 

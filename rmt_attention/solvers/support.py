@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ConvergenceError
 from .continuation import continue_to_angle, evaluate
 from .critical import PINCH, CriticalValues
 from .curve import SpectralCurve
@@ -48,6 +49,8 @@ def support_intervals(curve: SpectralCurve, critical: CriticalValues) -> tuple[t
     Candidates within 1e-9 of each other, in log x, are judged together: if the density vanishes there on both sides
     like a cube root, two intervals touch.
     """
+    if not critical.rim.size:
+        raise ConvergenceError("no edge was found; the ratios are too extreme for double precision", result=critical)
     clusters = _clusters(critical.rim)
     first, last = critical.rim[clusters[:, 0]], critical.rim[clusters[:, 1]]
     middles = np.concatenate([[first[0] - 1], (first[1:] + last[:-1]) / 2, [last[-1] + 1]])

@@ -325,3 +325,10 @@ def test_a_tied_output_law_has_all_the_digits_of_its_ratios() -> None:
         mean = tied_output_law(2.5, 128, 0.7, 1.0).precise(50).mean
         theta2 = mpf(2.5) ** 2
         assert abs(mean / (mp.expm1(theta2) + 128 * theta2 / mpf(0.7)) - 1) < mpf(10) ** -49
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("law", [attention_law(1.0, 1e-308, 0.3), tied_output_law(0.7, 3, 1e308, 0.8)])
+def test_ratios_at_the_ends_of_double_precision_are_an_error_of_the_package(law: SpectralLaw) -> None:
+    with pytest.raises(ConvergenceError, match="too extreme"):
+        _ = law.edges
