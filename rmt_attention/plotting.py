@@ -33,7 +33,7 @@ SCALES = ("auto", "log", "linear")
 
 _OTHER = "#009E73"  # models that have no colour of their own
 _STYLE: dict[str, Any] = {"linewidth": 1.3}
-_SQUARED = "squared singular value", "x"
+_NOUNS = {"x": "squared singular value", "s": "singular value"}
 _POINTS = 400  # of a line
 _LONGEST_LINEAR = 1e2  # ratio of the ends of a support beyond which small eigenvalues need a logarithmic axis
 
@@ -122,7 +122,7 @@ def plot_law(
         shown = [law.density(x[x >= start]).max(initial=0.0) for x in support_points(law, _POINTS)]
         ax.set_ylim(0, 1.05 * max(shown))
     draw_atoms(ax, law.atoms, options["color"], "o")
-    _label_axes(ax, logarithmic, *(("singular value", "s") if isinstance(law, SingularValueLaw) else _SQUARED))
+    _label_axes(ax, logarithmic, "s" if isinstance(law, SingularValueLaw) else "x")
     return ax
 
 
@@ -234,8 +234,8 @@ def _set_scale(ax: Axes, scale: str, low: float, high: float) -> bool:
     return scale == "log"
 
 
-def _label_axes(ax: Axes, logarithmic: bool, noun: str = _SQUARED[0], x: str = _SQUARED[1]) -> None:
-    ax.set_xlabel(f"{noun} {x} (all n counted)")
+def _label_axes(ax: Axes, logarithmic: bool, x: str = "x") -> None:
+    ax.set_xlabel(f"{_NOUNS[x]} {x} (all n counted)")
     ax.set_ylabel(f"{x} · density  (share per unit of ln {x})" if logarithmic else f"density  (share per unit of {x})")
     if logarithmic:
         low, high = ax.dataLim.intervalx

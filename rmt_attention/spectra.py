@@ -8,6 +8,7 @@ import math
 import numbers
 import os
 import reprlib
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -53,12 +54,7 @@ def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) 
     """Real array without NaN, not below ``minimum``; ValueError naming the first offending entry otherwise."""
     if np.iscomplexobj(value):
         raise ValueError(f"{name}={value!r}: must be real")
-    if value is None:  # numpy reads NaN
-        raise ValueError(f"{name}={value!r}: must be a number or an array of numbers")
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name}={reprlib.repr(value)}: must be a number or an array of numbers") from None
+    array = _numbers(name, value, float)
     bad = np.isnan(array) if minimum is None else ~(array >= minimum)
     if bad.any():
         rule = "must not be NaN" if minimum is None else f"must be ≥ {minimum:g} and not NaN"
@@ -68,17 +64,31 @@ def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) 
 
 def check_complex(name: str, value: ArrayLike) -> NDArray[np.complex128]:
     """Complex array without NaN and 0; ValueError naming the first offending entry otherwise."""
-    try:
-        array = np.asarray(value, dtype=complex)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name}={reprlib.repr(value)}: must be a number or an array of numbers") from None
-    if value is None or (np.isnan(array).any() and not np.issubdtype(np.asarray(value).dtype, np.number)):
-        raise ValueError(f"{name}={value!r}: must be a number or an array of numbers")
+    array = _numbers(name, value, complex)
     if np.isnan(array).any():
         raise ValueError(f"{name}={complex(array[np.isnan(array)].flat[0])!r}: must not be NaN")
     if (array == 0).any():
         raise ValueError(f"{name}=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
     return array
+
+
+def _numbers(name: str, value: ArrayLike, kind: type) -> NDArray[Any]:
+    array: NDArray[Any] = np.zeros(0)
+    try:
+        array = np.asarray(value, dtype=kind)
+        absent = bool(np.isnan(array).any()) and np.asarray(value).dtype == object  # None, which numpy reads as NaN
+    except (TypeError, ValueError, OverflowError):
+        absent = True
+    if absent:
+        raise ValueError(f"{name}={reprlib.repr(value)}: must be a number or an array of numbers")
+    return array
+
+
+def check_positive(name: str, value: Any) -> None:
+    """ValueError unless a real number, finite and > 0."""
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not real or not 0 < value <= sys.float_info.max:
+        raise ValueError(f"{name}={reprlib.repr(value)}: must be a finite number > 0")
 
 
 def check_order(k: Any, largest: int) -> int:

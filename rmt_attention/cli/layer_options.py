@@ -32,11 +32,8 @@ def layer_command(command: Callable[..., int]) -> Callable[..., None]:
         with one_line_errors():
             for name in ("csv", "npz", "json_file", "plot"):
                 path, source = given.get(name), given["layer"]
-                flag = name.removesuffix("_file")
-                if path == "":
-                    raise ValueError(f"{flag}='': must be a file name")
                 if path is not None and source is not None and Path(path).resolve() == source.resolve():
-                    raise ValueError(f"{flag}={path!r}: must differ from layer, which is read")
+                    raise ValueError(f"{name.removesuffix('_file')}={path!r}: must differ from layer, which is read")
             layer = layer_from_flags(**{name: given.pop(name) for name in flags})
             code = command(layer, **given)
         raise typer.Exit(code)

@@ -27,6 +27,8 @@ def check_outputs(**paths: str | None) -> None:
     """
     files = {name: path for name, path in paths.items() if path is not None and (name, path) != ("json", STDOUT)}
     for name, path in files.items():
+        if path == "":
+            raise ValueError(f"{name}='': must be a file name")
         if path == STDOUT:
             raise ValueError(f"{name}={path!r}: must be a file name, standard output is for json alone")
         if name == "plot":

@@ -7,7 +7,6 @@ normalised: means are θ1 (attention), γ_V θ1 (values), γ_O θ1 (output); tie
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..heads import inverse_temperature
-from ..spectra import check_numbers
+from ..spectra import check_numbers, check_positive
 from .curves import CompoundCurve, IndependentCurve, TiedCurve
 from .spectral_law import SpectralLaw
 
@@ -31,8 +30,7 @@ __all__ = [
 
 def _positive(**values: Any) -> None:
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < math.inf:
-            raise ValueError(f"{name}={value!r}: must be a finite number > 0")
+        check_positive(name, value)
         if name == "beta":
             inverse_temperature(name, value)
 

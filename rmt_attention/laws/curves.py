@@ -217,12 +217,10 @@ class CompoundCurve(SpectralCurve):
         self._shape = (jumps / mean, rates)
         self._excess = float(total - 1)  # exact: next to total rate one everything near 0 hangs on it
         super().__init__(float(np.log(mean)), (1.0,), min(1.0, rate))
-        self._rest_end = float(bisect(self._lacking, np.zeros(1), np.ones(1))[0]) if self._excess > 0 else 0.0
-        if self._rest_end > 0.5:  # then p_end is the smaller of the two, and found to relative precision itself
+        self.p_end, self._rest_end = 1.0, 0.0
+        if self._excess > 0:  # each to relative precision
             self.p_end = float(bisect(self._beyond_one, np.zeros(1), np.ones(1))[0])
-            self._rest_end = 1 - self.p_end
-        else:
-            self.p_end = 1 - self._rest_end
+            self._rest_end = float(bisect(self._lacking, np.zeros(1), np.ones(1))[0])
 
     @property
     def hard_edge_order(self) -> int:
@@ -235,6 +233,7 @@ class CompoundCurve(SpectralCurve):
         return (rates * (rest / (rest + (1 - rest) * jumps))).sum(1) - self._excess
 
     def _beyond_one(self, p: Array) -> Array:
+        """w − 1."""
         return compound.degrees_of_freedom(np, p, 1 - p, *self._shape) - 1
 
     def _rest(self, distance: Array) -> Array:
@@ -314,4 +313,5 @@ class CompoundCurve(SpectralCurve):
         inner = [bisect(lambda x: -excess(x), left, lowest), bisect(excess, lowest, right)]
         omega = np.concatenate(outer + inner)
         p = 1 / (1 - np.where(omega == 1, np.nextafter(1, 0), omega))  # p = ∞ at ω = 1
-        return p, self.p_end - p if self._rest_end > 0.5 else -omega * p - self._rest_end
+        distance = self.p_end - p if self._rest_end > self.p_end else -omega * p - self._rest_end  # by the smaller end
+        return p, distance

@@ -198,16 +198,18 @@ class PreciseLaw:
         """Digits that p loses beside its end, where λ is small against the mean."""
         with mp.workdps(_FIRST_BRANCH):
             curve = self._curve()
-            return max(0, int(mp.log10(curve.constant * self._scale_of(curve) / abs(point)))) if point != mp.inf else 0
+            mean = curve.moment(1) * self._scale_of(curve)
+            return max(0, int(mp.log10(mean / abs(point)))) if mp.isfinite(point) else 0
 
     def _followed(self, z: Any, scale: Any) -> tuple[Any, Any]:
-        precision = _FIRST_BRANCH + 2 * self._lost_digits(z)
+        first = _FIRST_BRANCH + 2 * self._lost_digits(z)
+        precision = first
         while True:
             with mp.workdps(precision):
                 try:
                     return self._curve().branch(z / scale)
                 except ConvergenceError:
-                    if precision > _FIRST_BRANCH + 4 * self.digits + 2 * self._lost_digits(z):
+                    if precision > first + 4 * self.digits:
                         raise
             precision *= 2
 
@@ -233,7 +235,7 @@ def _number(name: str, given: Any, kind: Any = mp.mpf) -> Any:
     with mp.workdps(_LAST):
         try:
             number = kind(given.item() if isinstance(given, np.generic) else given)
-        except (TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError):  # the first for mpc('')
             raise ValueError(f"{name}={given!r}: must be one number") from None
     if mp.isnan(number) or mp.isinf(number):
         raise ValueError(f"{name}={given!r}: must be finite and not NaN")

@@ -256,7 +256,6 @@ class PreciseCompoundCurve(PreciseCurve):
         rate, shares = mp.mpf(total.numerator) / total.denominator, [mp.mpf(share) for share in weights.tolist()]
         self._pairs = [(mp.mpf(y), rate * share / sum(shares)) for y, share in zip(jumps.tolist(), shares, strict=True)]
         self._rate, self.w_max = rate, min(mp.one, rate)
-        self.constant = sum(r * y for y, r in self._pairs)
         self._unit = 1 / max(y for y, _ in self._pairs)
         self._end: Any = None
 

@@ -26,6 +26,7 @@ class Solution:
         |log λ(p) − log λ| at the parameter found; a solve with more than 1e-10 raises ConvergenceError instead.
     error : ndarray
         Estimated absolute error of w: residual and rounding of log λ(p), carried through dw/dlog λ, and rounding of w.
+        An estimate, not a bound: parameters near which the law changes fast can make the error a few times larger.
     density_error : ndarray
         The same for the density, NaN where that is.
     disc : ndarray

@@ -157,6 +157,20 @@ def test_points_of_the_plane_are_numbers(z: Any) -> None:
 def test_none_is_not_a_number() -> None:
     with pytest.raises(ValueError, match="x=None: must be a number"):
         laws.attention_law(1.0, 4, 2.0).density(None)
+    with pytest.raises(ValueError, match=r"q=\[None\]: must be a number"):
+        laws.attention_law(1.0, 4, 2.0).quantile([None])
+
+
+@pytest.mark.parametrize("value", [10**400, 1j, np.complex128(2)])
+def test_a_ratio_is_a_real_number_within_double_precision(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"gamma_key=.*must be a finite number > 0") as refused:
+        attention_law(1.0, 4, value)
+    assert len(str(refused.value)) < 120
+
+
+def test_an_empty_text_is_no_point_of_a_precise_law() -> None:
+    with pytest.raises(ValueError, match="z='': must be one number"):
+        attention_law(1.0, 4, 2.0).precise(20).cauchy("")
 
 
 @pytest.mark.parametrize("x", [np.True_, (1, 2), [1.0], "a", None])

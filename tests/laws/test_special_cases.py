@@ -332,3 +332,11 @@ def test_a_tied_output_law_has_all_the_digits_of_its_ratios() -> None:
 def test_ratios_at_the_ends_of_double_precision_are_an_error_of_the_package(law: SpectralLaw) -> None:
     with pytest.raises(ConvergenceError, match="too extreme"):
         _ = law.edges
+
+
+def test_tied_laws_at_the_largest_beta_raise_far_below_the_mean_and_are_right_above() -> None:
+    law = tied_values_law(26.0, 1.0, 1.0)
+    with pytest.raises(ConvergenceError, match="β may be too extreme"):
+        law.complement(1e100)
+    at = 1e-3 * law.mean
+    assert float(law.complement(at)) == pytest.approx(float(law.precise(20).complement(at)), rel=1e-11)

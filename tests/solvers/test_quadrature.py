@@ -1,0 +1,50 @@
+"""Quadrature on one interval of a support: panels adapt to what the critical values do not announce."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rmt_attention.solvers.critical import CriticalValues
+from rmt_attention.solvers.quadrature import support_masses
+from rmt_attention.solvers.support import Edge, Interval
+
+NONE = CriticalValues(
+    *(np.zeros(0) for _ in range(3)), np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0, dtype=complex)
+)
+INTERVAL = Interval(Edge(-1.0, 0.0, 0.0), Edge(2.0, 0.0, 0.0))
+TO_ZERO = Interval(None, Edge(2.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("width", [1.0, 1e-2, 1e-5])
+def test_panels_are_halved_until_a_narrow_peak_is_integrated(width: float) -> None:
+    def peak(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        return width / ((logs - 0.3) ** 2 + width**2)
+
+    logs, masses = support_masses(INTERVAL, NONE, peak)
+    assert masses.sum() == pytest.approx(math.atan(1.7 / width) + math.atan(1.3 / width), rel=1e-13)
+    assert (np.diff(logs) >= 0).all()
+
+
+def test_the_panel_that_reaches_down_to_zero_gives_up_what_is_too_coarse() -> None:
+    def decay_with_a_peak(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.exp(logs / 2) + 1e-3 / ((logs + 6) ** 2 + 1e-6)
+
+    # nodes end 690 below the top, where this peak, unlike a law, has still 1.4e-6 to come
+    _, masses = support_masses(TO_ZERO, NONE, decay_with_a_peak)
+    assert masses.sum() == pytest.approx(2 * math.e + math.pi / 2 + math.atan(8000.0), rel=1e-5)
+
+
+def test_square_roots_at_both_ends_need_no_halving() -> None:
+    logs, masses = support_masses(INTERVAL, NONE, lambda x: np.sqrt((x + 1) * (2 - x)))
+    assert masses.sum() == pytest.approx(math.pi * 9 / 8, rel=1e-13)
+    assert logs.size < 150
+
+
+def test_noise_does_not_halve_panels_without_end() -> None:
+    rng = np.random.default_rng(0)
+    logs, _ = support_masses(INTERVAL, NONE, lambda x: 1 + 1e-6 * rng.random(x.shape))
+    assert logs.size < 500_000
