@@ -324,7 +324,11 @@ class AttentionLayer:
         arguments = dict(data)
         for name in arguments:
             if name not in allowed:
-                raise ValueError(f"{name}={arguments[name]!r}: no such field; fields are {', '.join(sorted(allowed))}")
+                table = (
+                    " (fields of a layer are in no table of their own)" if isinstance(arguments[name], Mapping) else ""
+                )
+                known = ", ".join(sorted(allowed))
+                raise ValueError(f"{name}={arguments[name]!r}: no such field{table}; fields are {known}")
         for name in ("n_tokens", "d_model", "heads"):
             if name not in arguments:
                 raise ValueError(f"{name}: missing")

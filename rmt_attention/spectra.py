@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import Any, Protocol, SupportsComplex, SupportsFloat, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,8 +52,6 @@ class Law(Protocol):
 
 def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) -> NDArray[np.float64]:
     """Real array without NaN, not below ``minimum``; ValueError naming the first offending entry otherwise."""
-    if np.iscomplexobj(value):
-        raise ValueError(f"{name}={value!r}: must be real")
     array = _numbers(name, value, float)
     bad = np.isnan(array) if minimum is None else ~(array >= minimum)
     if bad.any():
@@ -73,29 +71,59 @@ def check_complex(name: str, value: ArrayLike) -> NDArray[np.complex128]:
 
 
 def _numbers(name: str, value: ArrayLike, kind: type) -> NDArray[Any]:
-    array: NDArray[Any] = np.zeros(0)
+    """An array of numbers; text, truth values, dates, missing and masked entries are none."""
+    nothing = np.array(None)
     try:
-        array = np.asarray(value, dtype=kind)
-        absent = bool(np.isnan(array).any()) and np.asarray(value).dtype == object  # None, which numpy reads as NaN
+        given = np.asarray(value)
+        if given.dtype.kind == "O":  # Fractions, mpmath's numbers …
+            numeric = all(isinstance(one, (SupportsFloat, SupportsComplex)) for one in given.flat)
+            given = given.astype(kind) if numeric else nothing
     except (TypeError, ValueError, OverflowError):
-        absent = True
-    if absent:
-        raise ValueError(f"{name}={reprlib.repr(value)}: must be a number or an array of numbers")
-    return array
+        given = nothing
+    if given.dtype.kind not in "iufc" or np.ma.is_masked(value):
+        raise ValueError(f"{name}={shown(value)}: must be a number or an array of numbers")
+    if given.dtype.kind == "c" and kind is float:
+        raise ValueError(f"{name}={shown(value)}: must be real")
+    return given.astype(kind, copy=False)
+
+
+def check_size(size: Any) -> None:
+    """ValueError unless the shape of an array: an integer ≥ 0 or a sequence of them, None for one number."""
+    sizes = size if isinstance(size, Sequence) else [] if size is None else [size]
+    for one in sizes:
+        if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, np.integer)) or one < 0:
+            raise ValueError(f"size={shown(size)}: must be an integer ≥ 0 or a sequence of them")
+
+
+def check_values(name: str, value: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of a user's function at x: real, finite, one for each x or one for all; ValueError otherwise."""
+    values = _numbers(f"{name}(x)", value, float)
+    if values.shape not in ((), x.shape):
+        raise ValueError(f"{name}(x): has shape {values.shape} for x of shape {x.shape}; must be vectorised")
+    bad = ~np.isfinite(np.broadcast_to(values, x.shape))
+    if bad.any():
+        wrong = float(np.broadcast_to(values, x.shape)[bad][0])
+        raise ValueError(f"{name}(x)={wrong!r} at x={float(x[bad][0])!r}, where the law has mass: must be finite")
+    return values
+
+
+def shown(value: Any) -> str:
+    """A value in one short line."""
+    return " ".join(reprlib.repr(value).split())
 
 
 def check_positive(name: str, value: Any) -> None:
     """ValueError unless a real number, finite and > 0."""
     real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not real or not 0 < value <= sys.float_info.max:
-        raise ValueError(f"{name}={reprlib.repr(value)}: must be a finite number > 0")
+        raise ValueError(f"{name}={shown(value)}: must be a finite number > 0")
 
 
 def check_order(k: Any, largest: int) -> int:
     """Order of a moment as an int; ValueError otherwise."""
     whole = not isinstance(k, (bool, np.bool_)) and isinstance(k, numbers.Real) and k in range(largest + 1)
     if not whole:
-        raise ValueError(f"k={reprlib.repr(k)}: must be an integer from 0 to {largest}")
+        raise ValueError(f"k={shown(k)}: must be an integer from 0 to {largest}")
     return int(k)
 
 
@@ -202,7 +230,7 @@ class EmpiricalLaw:
 
     def cauchy(self, z: ArrayLike) -> NDArray[np.complex128]:
         """∫ dν/(z − x)."""
-        points = np.asarray(z, dtype=complex)
+        points = _numbers("z", z, complex)
         if np.isnan(points).any():
             raise ValueError(f"z={complex(points[np.isnan(points)].flat[0])!r}: must not be NaN")
         if np.isin(points, self.eigenvalues).any():
@@ -225,10 +253,11 @@ class EmpiricalLaw:
         shares = np.arange(1, len(self) + 1) / len(self)
         return np.asarray(self.eigenvalues[np.searchsorted(shares, levels, side="left")])
 
-    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, size: int | Sequence[int] | None, rng: np.random.Generator) -> NDArray[np.float64]:
         """Eigenvalues drawn independently, with replacement."""
         if not isinstance(rng, np.random.Generator):
             raise ValueError(f"rng={rng!r}: must be a numpy Generator")
+        check_size(size)
         return rng.choice(self.eigenvalues, size)
 
     def normalized(self) -> EmpiricalLaw:

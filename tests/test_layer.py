@@ -390,6 +390,7 @@ def test_a_toml_document_written_by_hand_is_read() -> None:
         ({"d_model": 6, "heads": 2}, "n_tokens: missing"),
         ({"n_tokens": 6, "d_model": 8}, "heads: missing"),
         ({"n_tokens": 6, "d_model": 8, "heads": 2, "width": 3}, "width=3: no such field"),
+        ({"layer": {"n_tokens": 6}}, "layer=.*no such field .fields of a layer are in no table"),
         ({"n_tokens": 6, "d_model": 8, "heads": [{"d_key": 2}]}, r"heads=.*needs d_key, d_value and optionally beta"),
         (
             {"n_tokens": 6, "d_model": 8, "heads": [{"d_key": 2, "d_value": 2, "depth": 1}]},

@@ -39,6 +39,8 @@ def check_outputs(**paths: str | None) -> None:
     for (name, path), (other, other_path) in itertools.combinations(files.items(), 2):
         if Path(path).resolve() == Path(other_path).resolve():
             raise ValueError(f"{name}={path!r}: must differ from {other}, which is the same file")
+    if "npz" in files and Path(files["npz"]).suffix != ".npz":
+        raise ValueError(f"npz={files['npz']!r}: must end in .npz")
 
 
 def report_writers(text: str, json_file: str | None, plot: str | None, figure: Callable[[], Figure]) -> Writers:

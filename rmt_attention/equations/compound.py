@@ -16,7 +16,7 @@ def degrees_of_freedom(xp, p, rest, jumps, rates):
 def degrees_of_freedom_slope(xp, p, rest, jumps, rates):
     """dw/dp = Σ rates · y/(1 − p + p y)²."""
     denominator = rest[..., None] + p[..., None] * jumps
-    return (rates * jumps / (denominator * denominator)).sum(-1)
+    return (rates * (jumps / denominator) / denominator).sum(-1)
 
 
 def degrees_of_freedom_curvature(xp, p, rest, jumps, rates):

@@ -119,10 +119,12 @@ def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | Non
     """
     _positive(rate=rate)
     atoms = check_numbers("jumps", jumps, minimum=0.0).ravel()
+    if not atoms.size:
+        raise ValueError("jumps=[]: at least one is needed")
     if np.isinf(atoms).any():
         raise ValueError("jumps=inf: must be finite")
     if weights is None:
-        share = np.full(atoms.shape, 1 / max(atoms.size, 1))
+        share = np.full(atoms.shape, 1 / atoms.size)
     else:
         share = check_numbers("weights", weights, minimum=0.0).ravel()
         if share.shape != atoms.shape:

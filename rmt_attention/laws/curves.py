@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,9 @@ def _critical_roots(
     for a, count in multiplicity.items():
         others = _product(margin for b, margin in margins.items() if b != a)
         total = np.polyadd(total, count * np.convolve(front, others))
-    if not np.isfinite(total).all():
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scaled = total / total[np.argmax(total != 0)]  # as np.roots does
+    if not np.isfinite(scaled).all():
         raise ConvergenceError("the equation of the edges overflows; the ratios are too extreme", result=total)
     return np.roots(total)
 
@@ -54,15 +57,22 @@ _NEGLIGIBLE_Q = 1e-16
 _TOTAL_RATE_ROUNDING = 4 * np.finfo(float).eps
 
 
+def _variances(beta: float) -> tuple[float, float, float]:
+    """θ1, θ2 and θ1 − θ2; e^{θ2} would carry the rounding of β² times θ2, which is therefore put right."""
+    theta2 = beta * beta
+    lost = float(Fraction(beta) ** 2 - Fraction(theta2))
+    theta1, excess = math.expm1(theta2), score_variance_excess(math, theta2)
+    return theta1 + (theta1 + 1) * lost, theta2, excess + theta1 * lost
+
+
 class IndependentCurve(RationalCurve):
     """Values independent of keys: C ∏ (1 − w/a)/v with w = (1−c)v + cv/(1 + cv/t). (laws.independent-lambda)"""
 
     def __init__(self, constant: float, widths: Sequence[float], beta: float, gamma_key: float):
-        theta2 = beta * beta
-        theta1 = math.expm1(theta2)
+        theta1, theta2, excess = _variances(beta)
         super().__init__(math.log(constant) + math.log(theta1), widths)
         self._given = (constant, self.widths, beta, gamma_key)
-        self._shape = (theta2 / theta1, score_variance_excess(math, theta2) / theta1, gamma_key)
+        self._shape = (theta2 / theta1, excess / theta1, gamma_key)
         self.p_end = independent.parameter(np, self.w_max, *self._shape)
 
     def w(self, p: Array, distance: Array) -> Array:
@@ -125,9 +135,10 @@ class TiedCurve(RationalCurve):
         super().__init__(math.log(constant), (*outer, heads, gamma_key))
         self._given = (outer, beta, heads, gamma_key)
         a = gamma_key / heads
-        self._theta2 = beta * beta
-        self._shape = (heads, a, a * (score_variance_excess(math, self._theta2) / self._theta2))
-        self.p_end, self._rest_end = tied.parameter(np, self.w_max, *self._shape)
+        _, self._theta2, excess = _variances(beta)
+        self._shape = (heads, a, a * (excess / self._theta2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.p_end, self._rest_end = tied.parameter(np, self.w_max, *self._shape)
 
     def _rest(self, distance: Array) -> Array:
         return self._rest_end + distance
@@ -211,30 +222,33 @@ class CompoundCurve(SpectralCurve):
             total = Fraction(1)  # a rate such as 4/3 times a share such as 3/4
         self._given = (jumps, weights, total)
         self.block = max(1000, 1_000_000 // jumps.size)
-        rate = float(total)
-        rates = rate * (weights / math.fsum(weights))
+        descending = np.argsort(-jumps)
+        jumps, weights = jumps[descending], weights[descending]
+        rates = float(total) * (weights / math.fsum(weights))
         mean = float(np.average(jumps, weights=rates))
         self._shape = (jumps / mean, rates)
-        self._excess = float(total - 1)  # exact: next to total rate one everything near 0 hangs on it
-        super().__init__(float(np.log(mean)), (1.0,), min(1.0, rate))
+        # Σ rates − 1 of none, the largest, the two largest … jumps, rounded once: where it is small much hangs on it
+        scale = total / sum(map(Fraction, weights.tolist()))
+        sums = accumulate(map(Fraction, weights.tolist()), initial=Fraction(0))
+        self._excess = np.array([float(scale * part - 1) for part in sums])
+        super().__init__(float(np.log(mean)), (1.0,), min(1.0, float(total)))
+        self._spare = np.maximum(-self._excess[-1:], 0.0)
         self.p_end, self._rest_end = 1.0, 0.0
-        if self._excess > 0:  # each to relative precision
-            self.p_end = float(bisect(self._beyond_one, np.zeros(1), np.ones(1))[0])
-            self._rest_end = float(bisect(self._lacking, np.zeros(1), np.ones(1))[0])
+        if self._excess[-1] > 0:  # each to relative precision
+            self.p_end = float(bisect(lambda p: self._beyond_one(p, 1 - p), np.zeros(1), np.ones(1))[0])
+            self._rest_end = float(bisect(lambda rest: -self._beyond_one(1 - rest, rest), np.zeros(1), np.ones(1))[0])
 
     @property
     def hard_edge_order(self) -> int:
-        return 2 if self._excess == 0 else 1
+        return 2 if self._excess[-1] == 0 else 1
 
-    def _lacking(self, rest: Array) -> Array:
-        """1 − w at 1 − p = rest, total rate above 1."""
+    def _beyond_one(self, p: Array, rest: Array) -> Array:
+        """w − 1, where jumps that count by more than half are taken from Σ rates − 1."""
         jumps, rates = self._shape
-        rest = rest[:, None]
-        return (rates * (rest / (rest + (1 - rest) * jumps))).sum(1) - self._excess
-
-    def _beyond_one(self, p: Array) -> Array:
-        """w − 1."""
-        return compound.degrees_of_freedom(np, p, 1 - p, *self._shape) - 1
+        jumps, rest = p[:, None] * jumps, rest[:, None]
+        most = jumps > rest
+        terms = rates * np.where(most, -rest, jumps) / (rest + jumps)
+        return np.asarray(self._excess[most.sum(1)] + terms.sum(1))
 
     def _rest(self, distance: Array) -> Array:
         return self._rest_end + distance
@@ -285,26 +299,26 @@ class CompoundCurve(SpectralCurve):
         neighbouring jumps, where it has two zeros if its minimum is below 1 and none otherwise.
         """
         jumps, rates = self._shape
-        jumps, first = np.unique(jumps, return_inverse=True)
-        rates = np.asarray(np.bincount(first, weights=rates), dtype=float)
 
         def excess(omega: Array) -> Array:
-            return (rates * (jumps / (jumps - omega[:, None])) ** 2).sum(1) - 1
-
-        def excess_near_zero(omega: Array) -> Array:
             omega = omega[:, None]
-            return self._excess + (rates * (omega / (jumps - omega)) * ((2 * jumps - omega) / (jumps - omega))).sum(1)
+            most, room = jumps > np.abs(omega), jumps - omega  # 1 is taken from what is nearly 1, as for w
+            share = np.where(most, (omega / room) * ((2 * jumps - omega) / room), (jumps / room) ** 2)
+            return np.asarray(self._excess[most.sum(1)] + (rates * share).sum(1))
 
         def slope(omega: Array) -> Array:
-            return (rates * jumps**2 / (jumps - omega[:, None]) ** 3).sum(1)
+            room = jumps - omega[:, None]
+            return (rates * (jumps / room) ** 2 / room).sum(1)
 
-        reach = jumps[-1] * (1 + np.sqrt(rates.sum()))  # beyond it every term is small enough
-        outer = [bisect(lambda x: -excess(x), jumps[-1:], jumps[-1:] + reach)]
-        if self._excess != 0:  # else ω = 0, where λ = 0
-            outer.append(bisect(excess_near_zero, jumps[:1] - reach, jumps[:1]))
-        left, right = jumps[:-1], jumps[1:]
+        ends, first = np.unique(jumps, return_inverse=True)
+        reach = ends[-1] * (1 + np.sqrt(rates.sum()))  # beyond it every term is small enough
+        outer = [bisect(lambda x: -excess(x), ends[-1:], ends[-1:] + reach)]
+        if self._excess[-1] != 0:  # else ω = 0, where λ = 0
+            outer.append(bisect(excess, ends[:1] - reach, ends[:1]))
+        left, right = ends[:-1], ends[1:]
         # the least of the two neighbouring terms alone; from 1 on there is no gap
-        least = (np.cbrt(rates[:-1] * left**2) + np.cbrt(rates[1:] * right**2)) ** 3 / (right - left) ** 2
+        weight = np.cbrt(np.bincount(first, weights=rates))
+        least = (weight[:-1] * np.cbrt(left / right) ** 2 + weight[1:]) ** 3 / (1 - left / right) ** 2
         left, right = left[least < 1], right[least < 1]
         lowest = bisect(slope, left, right)
         with np.errstate(divide="ignore"):

@@ -339,30 +339,32 @@ class PreciseCompoundCurve(PreciseCurve):
             merged[y] += r
         jumps = sorted(merged)
 
-        def excess(omega: Any) -> Any:
-            return sum(r * (y / (y - omega)) ** 2 for y, r in merged.items()) - 1
+        def excess(base: Any, offset: Any) -> Any:
+            """Of ω = base + offset, which may differ by less than the precision."""
+            return sum(r * (y / (y - base - offset)) ** 2 for y, r in merged.items()) - 1
 
-        def slope(omega: Any) -> Any:
-            return sum(r * y * y / (y - omega) ** 3 for y, r in merged.items())
+        def slope(base: Any, offset: Any) -> Any:
+            return sum(r * y * y / (y - base - offset) ** 3 for y, r in merged.items())
 
-        def inside(low: Any, high: Any, decreasing: Callable[[Any], Any]) -> Any:
-            def point(tau: Any) -> Any:
-                return (low + high * mp.exp(tau)) / (1 + mp.exp(tau))
+        def inside(low: Any, high: Any, decreasing: Callable[[Any, Any], Any]) -> Any:
+            def parts(tau: Any) -> tuple[Any, Any]:
+                room = (high - low) / (1 + mp.exp(abs(tau)))
+                return (low, room) if tau < 0 else (high, -room)
 
-            return point(zero_of_decreasing(lambda tau: decreasing(point(tau))))
+            return mp.fsum(parts(zero_of_decreasing(lambda tau: decreasing(*parts(tau)))))
+
+        def increasing(base: Any, offset: Any) -> Any:
+            return -excess(base, offset)
 
         reach = jumps[-1] * (2 + 2 * mp.sqrt(sum(merged.values())))
-        omega = [
-            inside(jumps[0] - reach, jumps[0], lambda at: -excess(at)),
-            inside(jumps[-1], jumps[-1] + reach, excess),
-        ]
+        omega = [inside(jumps[0] - reach, jumps[0], increasing), inside(jumps[-1], jumps[-1] + reach, excess)]
         for left, right in pairwise(jumps):
             # the least of the two neighbouring terms alone
             two = (mp.cbrt(merged[left] * left**2) + mp.cbrt(merged[right] * right**2)) ** 3 / (right - left) ** 2
             if two < 1:
-                lowest = inside(left, right, lambda at: -slope(at))
-                if excess(lowest) < 0:
-                    omega += [inside(left, lowest, excess), inside(lowest, right, lambda at: -excess(at))]
+                lowest = inside(left, right, lambda *at: -slope(*at))
+                if excess(lowest, 0) < 0:
+                    omega += [inside(left, lowest, excess), inside(lowest, right, increasing)]
         return [-1 / at for at in omega if at != 0]
 
     def series(self, order: int) -> tuple[Polynomial, Polynomial]:

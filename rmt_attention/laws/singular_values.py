@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..spectra import Atom, check_complex, check_numbers, check_order
+from ..spectra import Atom, check_complex, check_numbers, check_order, shown
 
 if TYPE_CHECKING:
     from .spectral_law import SpectralLaw
@@ -88,12 +88,14 @@ class SingularValueLaw:
         """Smallest s with cdf(s) ≥ q, 0 ≤ q ≤ 1."""
         return np.sqrt(self.squared.quantile(q))
 
-    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, size: int | Sequence[int] | None, rng: np.random.Generator) -> NDArray[np.float64]:
         """Independent draws, atoms included."""
         return np.sqrt(self.squared.sample(size, rng))
 
     def expectation(self, function: Callable[[NDArray[np.float64]], ArrayLike]) -> float:
         """∫ f(s), atoms included, as :meth:`SpectralLaw.expectation`."""
+        if not callable(function):
+            raise ValueError(f"function={shown(function)}: must be a function of an array of s")
         return self.squared.expectation(lambda x: function(np.sqrt(x)))
 
     def degrees_of_freedom(self, ridge: ArrayLike) -> NDArray[np.float64]:

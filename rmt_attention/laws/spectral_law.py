@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import ConvergenceError
 from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
 from ..solvers.quantile import invert_cdf
 from ..solvers.real_root import solve_ridge
-from ..spectra import Atom, check_complex, check_numbers, check_order, check_positive
+from ..spectra import Atom, check_complex, check_numbers, check_order, check_positive, check_size, check_values, shown
 from .moments import curve_moment
 from .singular_values import SingularValueLaw
 from .solution import Solution
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["SpectralLaw"]
 
 
+_SMALLEST, _LARGEST = math.log(sys.float_info.min), math.log(sys.float_info.max)
 _NOTHING = 600.0  # w differs from its limit by less than rounding at λ = C exp(−600), whatever the order of the tie
 
 
@@ -53,6 +56,12 @@ class SpectralLaw:
         ratio: float = 1.0,
     ) -> None:
         # Off 0, ν is the law of the curve over ``ratio``, x times ``factor`` and over the mean of ν if ``mean_one``.
+        if not 0 < curve.p_end < math.inf:
+            raise ConvergenceError(
+                f"{name}: the parameter at λ = 0 comes out as {curve.p_end:.6g}; the ratios are too extreme for double"
+                " precision",
+                result=curve.p_end,
+            )
         self._curve = curve
         self._spectrum = CurveSpectrum(curve, name)
         self._factor, self._mean_one, self._ratio = factor, mean_one, ratio
@@ -135,9 +144,15 @@ class SpectralLaw:
     @cached_property
     def _pieces(self) -> tuple[tuple[float, float], ...]:
         """Ends of the intervals, touching ones apart."""
+        intervals = self._spectrum.intervals
+        extreme = [edge.log_x + math.log(self._scale) for one in intervals for edge in (one.low, one.high) if edge]
+        if not min(extreme) >= _SMALLEST or not max(extreme) <= _LARGEST:
+            raise ConvergenceError(
+                f"{self.name}: edges from exp({min(extreme):.6g}) to exp({max(extreme):.6g}) leave double precision",
+                result=intervals,
+            )
         return tuple(
-            (0.0 if one.low is None else one.low.x * self._scale, one.high.x * self._scale)
-            for one in self._spectrum.intervals
+            (0.0 if one.low is None else one.low.x * self._scale, one.high.x * self._scale) for one in intervals
         )
 
     def _inside(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -166,7 +181,7 @@ class SpectralLaw:
         inside = index >= 0
         if inside.any():
             root = self._axis_root(points[inside], index[inside])
-            result[inside] = np.maximum(root.w_imag, 0.0) / self._ratio / (np.pi * points[inside])
+            result[inside] = np.maximum(root.w_imag, 0.0) / self._ratio / np.pi / points[inside]
         if self.support[0][0] == 0:
             result[points == 0] = np.inf
         return result
@@ -212,10 +227,11 @@ class SpectralLaw:
             result[levels == 0] = self._pieces[0][0]
         return result
 
-    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, size: int | Sequence[int] | None, rng: np.random.Generator) -> NDArray[np.float64]:
         """Independent draws from the law, atoms included, by exact inversion of the cdf."""
         if not isinstance(rng, np.random.Generator):
             raise ValueError(f"rng={rng!r}: must be a numpy Generator")
+        check_size(size)
         return self.quantile(rng.random(size))
 
     def expectation(self, function: Callable[[NDArray[np.float64]], ArrayLike]) -> float:
@@ -223,12 +239,13 @@ class SpectralLaw:
 
         Double-exponential rules on each interval of the support: square-root edges, densities that diverge at 0 and
         gaps about to close are no exception. Panels are halved until each agrees with every other of its nodes, and the
-        mass, which is known, has to come out to 1e-11 of all, or ConvergenceError is raised. Functions as smooth as x²
-        or x/(x+λ) are then about as good; not those that turn far below the spectrum's scale where several widths are
-        equal and the support starts at 0, such as x/(x+λ) at λ below 1e-12 of the mean.
+        mass, which is known, has to come out to 1e-11 of all, or ConvergenceError is raised. Functions as smooth in
+        log x as x² or x/(x+λ), at any λ, are then about as good.
         """
+        if not callable(function):
+            raise ValueError(f"function={shown(function)}: must be a function of an array of x")
         x, weights = self.quadrature
-        return float((np.asarray(function(x)) * weights).sum())
+        return float((check_values("function", function(x), x) * weights).sum())
 
     @cached_property
     def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -246,7 +263,7 @@ class SpectralLaw:
             root = self._root(points[finite])
             # 1 − w as the atom plus what w lacks of its largest value: nothing cancels as z → 0
             gap = self._curve.w_gap(root.p, root.distance) / self._ratio
-            result[finite] = (1 - self._mass + gap) / points[finite]
+            result[finite] = (1 - self._mass + gap) / 4 / (points[finite] / 4)  # |z|² does not overflow
         return result
 
     def solve(self, z: ArrayLike) -> Solution:
@@ -259,8 +276,7 @@ class SpectralLaw:
             raise ValueError(f"z={complex(points[np.isinf(points)].flat[0])!r}: must be finite")
         flat = points.ravel()
         root = self._root(flat)
-        # δ log λ: the residual, and about ten logarithms of numbers of the size of |log λ| rounded
-        spread = root.residual + 8 * np.finfo(float).eps * (1 + np.abs(np.log(np.abs(flat)) - math.log(self._scale)))
+        spread = root.residual + self._curve.rounding(root.p, root.distance)  # of log λ
         slope = self._curve.log_ridge_and_slope(root.p, root.distance)[1]
         with np.errstate(divide="ignore"):  # at an edge
             rate = np.abs(self._curve.w_slope(root.p, root.distance) / slope)
@@ -272,10 +288,10 @@ class SpectralLaw:
         return Solution(
             z=points,
             w=np.asarray(w, dtype=complex).reshape(points.shape),
-            density=(w_imag / (np.pi * x)).reshape(points.shape),
+            density=(w_imag / np.pi / x).reshape(points.shape),
             residual=root.residual.reshape(points.shape),
             error=(carried + rounding * np.abs(w)).reshape(points.shape),
-            density_error=((carried + rounding * w_imag) / (np.pi * x)).reshape(points.shape),
+            density_error=((carried + rounding * w_imag) / np.pi / x).reshape(points.shape),
             disc=root.disc.reshape(points.shape),
             steps=root.steps,
             status="converged: every residual is at rounding level and "
@@ -285,13 +301,21 @@ class SpectralLaw:
 
     def _root(self, z: NDArray[np.complex128]) -> ComplexRoot:
         """The branch at a vector of finite z ≠ 0: by the nets on the spectrum, by continuation elsewhere."""
+        with np.errstate(divide="ignore", over="ignore"):
+            logs = np.log(np.abs(z) / self._scale)
+        outside = ~((logs >= _SMALLEST) & (logs <= _LARGEST))
+        if outside.any():
+            raise ConvergenceError(
+                f"{self.name}: z={complex(z[outside][0])!r} is beyond double precision in units of the law's scale",
+                result=z,
+            )
         angle = -np.abs(np.angle(-z))
         spectrum = (z.imag == 0) & (z.real > 0)
         index = np.full(z.shape, -1)
         if spectrum.any():
             angle[spectrum] = -np.pi
             index[spectrum] = self._inside(z.real[spectrum])
-        root = self._spectrum.root(np.log(np.abs(z)) - math.log(self._scale), angle, index)
+        root = self._spectrum.root(logs, angle, index)
         below = z.imag < 0
         return replace(
             root,
@@ -325,7 +349,7 @@ class SpectralLaw:
     def scaled(self, factor: float) -> SpectralLaw:
         """Law of factor·x, factor > 0."""
         check_positive("factor", factor)
-        if not 0 < self._factor * factor < np.inf or not 0 < self._scale * factor < np.inf:
+        if not all(sys.float_info.min <= size * factor < np.inf for size in (self._factor, self._scale)):
             raise ValueError(f"factor={factor!r}: scales the law out of the range of double precision")
         return self._changed(f"{factor:g} × {self.name}", factor=self._factor * factor)
 

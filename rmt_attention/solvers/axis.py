@@ -161,7 +161,7 @@ class AxisNet:
         Also the root's distance from the centre over the radius of the disc: NaN where there is no disc.
         """
         if self.curve.unique_above:
-            good = (np.sin(found.imag) > OFF_AXIS) & unique_root(self.curve, found, target)
+            good = unique_root(self.curve, found, target) & (np.sin(found.imag) > OFF_AXIS)
             disc = np.zeros(found.shape)
         else:
             disc = np.where(np.isinf(bound), np.nan, np.abs(found - centre) / bound)

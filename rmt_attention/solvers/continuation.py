@@ -135,9 +135,12 @@ def unique_root(curve: SpectralCurve, tau: Array, target: Array) -> NDArray[np.b
 
     That is so for every p in the upper half-plane (Silverstein and Bai 1995), on the rim for real p with λ decreasing
     in p (Silverstein and Choi 1995), and for λ > 0 between 0 and p_end. Next to the real axis, where p is real up to
-    rounding, the latter two decide: off an edge p moves in proportion to λ, next to one it is off the axis.
+    rounding, the latter two decide: off an edge p moves in proportion to λ, next to one it is off the axis. A point
+    whose next Newton step may lead to the axis is not a root yet.
     """
-    off_axis = np.sin(tau.imag) > OFF_AXIS
+    ratio, rate = evaluate(curve, tau, target)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off_axis = np.sin(tau.imag) > np.maximum(OFF_AXIS, 2 * np.abs(ratio / rate))
     inside = (tau.imag > -OFF_AXIS) & (tau.imag < np.pi + OFF_AXIS)
     p, distance = curve_parameters(curve, tau)
     slope = curve.log_ridge_and_slope(p, distance)[1].real  # λ falls where log |λ| rises, λ < 0

@@ -35,7 +35,8 @@ class CriticalValues:
     @classmethod
     def of(cls, curve: SpectralCurve) -> CriticalValues:
         """All critical values of a curve."""
-        p, distance = (np.asarray(part, dtype=complex) for part in curve.critical_points())
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is not finite is dropped below
+            p, distance = (np.asarray(part, dtype=complex) for part in curve.critical_points())
         size = np.minimum(np.abs(distance), np.abs(p))
         real = np.abs(distance.imag) <= _REAL * size
         complex_enough = np.abs(distance.imag) > _COMPLEX * size

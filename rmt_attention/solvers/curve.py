@@ -125,6 +125,12 @@ class SpectralCurve(ABC):
         slope = -self.w_slope(p, distance) * (1 / margins).sum(0) - self.scale_log_slope(p, distance)
         return value, slope
 
+    def rounding(self, p: Array, distance: Array) -> Array:
+        """Rounding error to expect of log λ(p): of the logarithms it is made of."""
+        margins = np.abs(np.log(np.abs(self._margins(p, distance)))).sum(0)
+        sizes = 1 + abs(self._log_factor) + margins + np.abs(self.log_scale(p, distance))
+        return np.asarray(4 * np.finfo(float).eps * sizes)
+
     def upper_mass(self, p: Array, distance: Array) -> Array:
         """ν((x, ∞)) at the parameter of x from above, by the logarithmic potential. (laws.cdf)
 

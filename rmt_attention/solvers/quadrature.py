@@ -19,20 +19,27 @@ _SHARP = 0.75  # a critical value nearer to the axis than this, in log x, gets a
 _LONGEST = 12.0  # first panels, in log x
 _SHORTEST = 1e-9
 _BELOW = 3.0  # in log x: the panel that reaches down to x = 0 gives up this much when it is too coarse
-_AGREE = 1e-8  # relative, of a rule and every other node of it; doubling the nodes nearly squares the error
+_SPACING = 0.25  # of its nodes, in log x: 1/(x + λ) is integrated to exp(−2π²/spacing)
+_CUT_OFF = 40.0  # its depth over the order of the hard edge: e^{−40} of its mass lies below
+_AGREE, _ROUNDING = 1e-13, 4e-15  # relative errors of a panel
+_NOTHING = 1e-17  # of all mass: next to bulks about to part densities are known to rounding^{1/3} only, of little mass
 _ROUNDS, _MOST = 60, 500  # halvings, and panels halved together
 _DEEPEST = 690.0  # log of the largest over the smallest x
 
 
 def support_masses(
-    interval: Interval, critical: CriticalValues, density: Callable[[Array], Array]
+    interval: Interval, critical: CriticalValues, density: Callable[[Array], Array], order: int, total: float
 ) -> tuple[Array, Array]:
     """log x and masses of nodes on one interval of the support; ``density`` is that of log x. (laws.quadrature)
 
+    If the interval starts at 0, the density is like x^{1/order} there; ``total`` is the mass of all intervals.
+
     tanh–sinh rules converge like exp(−N/log N) whatever the powers of the integrand at both ends of a panel, so
     square-root edges and x^{−1+1/g} at 0 need no special case. A critical value just off the axis makes the density
-    turn on a scale equal to its distance; a boundary beside it turns that into an end-point feature. A panel whose rule
-    and every other node of it disagree is halved.
+    turn on a scale equal to its distance; a boundary beside it turns that into an end-point feature. The rule with
+    every other and with every fourth node tells how fast a panel converges, from which its error is extrapolated
+    geometrically: right where convergence is algebraic, cautious where it is exponential. Too large an error halves the
+    panel.
     """
     high = interval.high.log_x
     low = -np.inf if interval.low is None else interval.low.log_x
@@ -46,7 +53,11 @@ def support_masses(
         masses = np.zeros(logs.shape)
         masses[inside] = weights[inside] * density(logs[inside])
         sums = masses.sum(1)
-        return masses, np.abs(2 * masses[:, ::2].sum(1) - sums) <= _AGREE * sums
+        half = 2 * masses[:, ::2].sum(1)
+        coarse, fine = np.abs(4 * masses[:, ::4].sum(1) - half), np.abs(half - sums)
+        return masses, (fine * fine <= _AGREE * sums * coarse) | (
+            fine <= np.maximum(_ROUNDING * sums, _NOTHING * total)
+        )
 
     found: list[tuple[Array, Array]] = []
     panels = []
@@ -55,7 +66,7 @@ def support_masses(
             panels.append(np.linspace(start, stop, int(np.ceil((stop - start) / _LONGEST)) + 1))
             continue
         for _ in range(_ROUNDS):
-            logs, weights = _semi_infinite(stop)
+            logs, weights = _semi_infinite(stop, _CUT_OFF * order)
             masses, good = accepted(logs, weights)
             if good.all() or stop - _BELOW < deepest:
                 break
@@ -74,16 +85,16 @@ def support_masses(
         middle = (left + right) / 2
         ends = np.concatenate([np.column_stack([left, middle]), np.column_stack([middle, right])])
     logs, masses = (np.concatenate(part) for part in zip(*found, strict=True))
-    order = np.argsort(logs)
-    order = order[masses[order] > 0]
-    return logs[order], masses[order]
+    ascending = np.argsort(logs)
+    ascending = ascending[masses[ascending] > 0]
+    return logs[ascending], masses[ascending]
 
 
-def _semi_infinite(high: float) -> tuple[Array, Array]:
-    """high − exp(t − e^{−t}): decay at −∞, any power at the upper end."""
-    t = np.linspace(-4.0, 7.5, 4 * _NODES + 1)
-    depth = np.exp(t - np.exp(-t))
-    return (high - depth)[None], ((t[1] - t[0]) * depth * (1 + np.exp(-t)))[None]
+def _semi_infinite(high: float, deepest: float) -> tuple[Array, Array]:
+    """high − log(1 + exp(t − e^{−t})): equal steps towards −∞, any power at the upper end."""
+    t = np.arange(-4.0, deepest, _SPACING)
+    growth = np.exp(t - np.exp(-t))
+    return (high - np.log1p(growth))[None], (_SPACING * growth / (1 + growth) * (1 + np.exp(-t)))[None]
 
 
 def _finite(ends: Array) -> tuple[Array, Array]:

@@ -189,6 +189,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "unknown observable": (("--observable", "scores"), "observable='scores': must be one of attention, values"),
     "csv and npz the same": (("--csv", "a", "--npz", "a"), "csv='a': must differ from npz"),
     "csv and json the same": (("--csv", "a", "--json", "./a"), "csv='a': must differ from json"),
+    "npz of another suffix": (("--npz", "table.txt"), "npz='table.txt': must end in .npz"),
     "npz and plot the same": (("--npz", "a.png", "--plot", "sub/../a.png"), "npz='a.png': must differ from plot"),
     "json and plot the same": (("--json", "a.png", "--plot", "link.png"), "json='a.png': must differ from plot"),
     "csv on stdout": (("--csv", "-"), "csv='-': must be a file name"),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mpf
 
 from rmt_attention import laws
+from rmt_attention.errors import ConvergenceError
 from rmt_attention.laws import SpectralLaw, attention_law, compound_poisson_law, output_law
+from rmt_attention.spectra import EmpiricalLaw
 
 NAN, INF = float("nan"), float("inf")
 GOOD: dict[str, dict[str, float]] = {
@@ -54,7 +59,7 @@ def test_a_beta_lost_to_rounding_is_refused(function: str, beta: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (([], 1.0), ("jumps",)),
+        (([], 1.0), ("jumps=[]", "at least one")),
         (([0.0], 1.0), ("jumps", "zero")),
         (([-1.0, 2.0], 1.0), ("jumps=-1.0", "≥ 0")),
         (([NAN], 1.0), ("jumps=nan",)),
@@ -197,3 +202,66 @@ def test_integers_beyond_double_precision_are_no_numbers() -> None:
 def test_w_far_below_and_above_the_spectrum_is_its_limit(beta: float, ridge: float) -> None:
     law = output_law(beta, 1, 1, 1, 0.2)
     assert float(law.degrees_of_freedom(ridge)) == pytest.approx(0.2 if ridge < 1 else law.mean / ridge, rel=1e-6)
+
+
+NO_NUMBERS = [
+    None, "1.5", b"1.5", True, [True], ["1"], {}, float, [[1.0], [2.0, 3.0]], np.datetime64("2020-01-01"),
+    datetime.date(2020, 1, 1), np.timedelta64(3), np.ma.masked_array([1.0, 2.0], [True, False]), 10**400,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: str(type(value).__name__))
+def test_what_is_no_number_is_refused(law: SpectralLaw, value: Any) -> None:
+    for method, name in (("cdf", "x"), ("cauchy", "z"), ("quantile", "q"), ("degrees_of_freedom", "ridge")):
+        _refused(lambda method=method: getattr(law, method)(value), f"{name}=", "must be a number")
+
+
+def test_numbers_of_other_kinds_are_taken(law: SpectralLaw) -> None:
+    expected = law.cdf(1.5)
+    for value in (Fraction(3, 2), mpf(1.5), np.float32(1.5), [Fraction(3, 2)], np.ma.masked_array([1.5], [False])):
+        assert law.cdf(value) == expected
+
+
+@pytest.mark.parametrize("size", [2.5, -1, "a", (2, -1), True, [2.0]])
+def test_the_shape_of_a_sample_is_checked(law: SpectralLaw, size: Any) -> None:
+    rng = np.random.default_rng(0)
+    for one in (law, law.singular_values(), EmpiricalLaw([1.0, 2.0], 0)):
+        _refused(lambda one=one: one.sample(size, rng), f"size={size!r}", "integer ≥ 0")
+        assert one.sample((2, 3), rng).shape == one.sample([2, 3], rng).shape == (2, 3)
+        assert np.ndim(one.sample(None, rng)) == 0
+
+
+@pytest.mark.parametrize(
+    ("function", "parts"),
+    [
+        (None, ("function=None", "must be a function")),
+        (lambda x: x + 1j, ("function(x)", "must be real")),
+        (lambda x: None, ("function(x)=None", "number")),
+        (lambda x: x[:3], ("(3,)", "vectorised")),
+        (lambda x: np.where(x == x.max(), np.nan, x), ("function(x)=nan", "mass", "finite")),
+    ],
+)
+def test_the_function_of_an_expectation_is_checked(law: SpectralLaw, function: Any, parts: tuple[str, ...]) -> None:
+    _refused(lambda: law.expectation(function), *parts)
+    _refused(lambda: law.singular_values().expectation(function), *parts)
+
+
+def test_a_function_without_its_value_at_an_atom_is_refused() -> None:
+    law = output_law(1.0, 4, 0.5, 0.5, 0.25)
+    with np.errstate(divide="ignore"):
+        _refused(lambda: law.expectation(np.log), "function(x)=-inf at x=0.0")
+    assert law.expectation(lambda x: 2.0) == pytest.approx(2, rel=1e-13)
+
+
+def test_laws_scaled_out_of_double_precision_are_refused(law: SpectralLaw) -> None:
+    _refused(lambda: law.scaled(1e-320), "factor=1e-320", "double precision")
+    large = law.scaled(1e307).scaled(10.0)  # its mean is a double, its top edge is not
+    for use in (lambda: large.edges, lambda: large.cdf(1.0), lambda: large.density(1.0), lambda: large.quantile(0.5)):
+        with pytest.raises(ConvergenceError, match="leave double precision"):
+            use()
+    for z in (5e-324, -5e-324, 1e-310j):
+        with pytest.raises(ConvergenceError, match="beyond double precision"):
+            law.cauchy(z)
+    for z in (1e308, -1e308, 1e308 + 1e308j):
+        assert complex(law.cauchy(z) * z) == pytest.approx(1, rel=1e-12)
+        assert abs(complex(law.solve(z).w)) < 1e-306

@@ -52,7 +52,13 @@ def test_outside_the_support_the_transform_is_continuous_down_to_the_axis(x: flo
 
 @pytest.mark.parametrize(
     ("jumps", "rate"),
-    [*(([1.0, y], 1.0) for y in (5.0, 8.0, 9.0, 10.0, 11.0, 12.0)), ([1.0, 12.0], 1.01), (range(1, 8), 1 - 2e-11)],
+    [
+        *(([1.0, y], 1.0) for y in (5.0, 8.0, 9.0, 10.0, 11.0, 12.0)),
+        ([1.0, 12.0], 1.01),
+        (range(1, 8), 1 - 2e-11),
+        ([1.0, 10.153635197696135], 0.9999998281775628),
+        ([1.0, 6.811435374474062, 438706.6136587819], 1.0),
+    ],
 )
 def test_integrals_converge_where_two_bulks_have_nearly_parted(jumps: list[float], rate: float) -> None:
     law = compound_poisson_law(jumps, rate)
@@ -67,6 +73,42 @@ def test_where_two_bulks_have_nearly_parted_no_point_takes_a_real_root() -> None
     law = compound_poisson_law([1.0, 10.0], 1.0)
     x = np.exp(np.linspace(-10, 3.38, 20_001))  # all inside the one interval of the support
     assert (law.density(x) > 1e-6).all()
+
+
+def test_nothing_is_mistaken_for_a_root_where_two_bulks_are_about_to_part() -> None:
+    # Newton's iteration is slow here and was once stopped at points that were real but for rounding
+    law = compound_poisson_law(
+        [1.0, 151.89104450437088], 1.3154027888427364, [0.3069289026267593, 1 - 0.3069289026267593]
+    )
+    x = np.exp(np.linspace(-0.2350, -0.2342, 8001)) * law._scale
+    density = x * law.density(x)
+    assert density.min() > 1e-4
+    assert np.abs(np.diff(density)).max() < 2e-4
+    assert law.quadrature[1].sum() == pytest.approx(1, abs=1e-14)
+
+
+def _nearly_saturated(number: int) -> SpectralLaw:
+    """Larger jumps of total rate within 10^−U(1,8) of 1, and one jump far below them."""
+    rng = np.random.default_rng([7, number])
+    size = int(rng.integers(1, 4))
+    larger = np.exp(rng.uniform(0, 1.5, size)) * 10 ** rng.uniform(1, 6)
+    rates = (1 + rng.choice([-1, 1]) * 10 ** -rng.uniform(1, 8)) * rng.dirichlet(np.ones(size))
+    rates = np.append(rates, 10 ** rng.uniform(-2, 1))
+    return compound_poisson_law(np.append(larger, 1.0), float(rates.sum()), rates / rates.sum())
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_no_digit_is_lost_and_no_error_uncovered_where_the_larger_jumps_have_a_rate_near_one(number: int) -> None:
+    law = _nearly_saturated(number)
+    precise = law.precise(30)
+    assert law.edges == pytest.approx([float(edge) for edge in precise.edges], rel=1e-13, abs=0)
+    for ridge in law.mean * np.array([1e-8, 1e-5, 1e-2, 3.0]):
+        found, w = law.solve(-ridge), precise.degrees_of_freedom(ridge)
+        assert abs(mpf(float(found.w.real)) - w) <= float(found.error) < 1e-13
+        assert float(law.complement(ridge)) == pytest.approx(float(precise.complement(ridge)), rel=1e-13, abs=0)
+    for x in law.quantile(np.array([0.2, 0.6, 0.95]) * (1 - float(law.cdf(0.0))) + float(law.cdf(0.0))):
+        found = law.solve(x)
+        assert abs(mpf(float(found.density)) - precise.density(x)) <= float(found.density_error)
 
 
 @pytest.mark.parametrize("size", [6, 48, 1000])

@@ -24,27 +24,37 @@ def test_panels_are_halved_until_a_narrow_peak_is_integrated(width: float) -> No
     def peak(logs: NDArray[np.float64]) -> NDArray[np.float64]:
         return width / ((logs - 0.3) ** 2 + width**2)
 
-    logs, masses = support_masses(INTERVAL, NONE, peak)
+    logs, masses = support_masses(INTERVAL, NONE, peak, 1, math.pi)
     assert masses.sum() == pytest.approx(math.atan(1.7 / width) + math.atan(1.3 / width), rel=1e-13)
     assert (np.diff(logs) >= 0).all()
 
 
 def test_the_panel_that_reaches_down_to_zero_gives_up_what_is_too_coarse() -> None:
     def decay_with_a_peak(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.exp(logs / 2) + 1e-3 / ((logs + 6) ** 2 + 1e-6)
+        return np.exp(logs / 2) + np.exp(-(((logs + 6) / 0.3) ** 2))
 
-    # nodes end 690 below the top, where this peak, unlike a law, has still 1.4e-6 to come
-    _, masses = support_masses(TO_ZERO, NONE, decay_with_a_peak)
-    assert masses.sum() == pytest.approx(2 * math.e + math.pi / 2 + math.atan(8000.0), rel=1e-5)
+    _, masses = support_masses(TO_ZERO, NONE, decay_with_a_peak, 2, 6.0)
+    assert masses.sum() == pytest.approx(2 * math.e + 0.3 * math.sqrt(math.pi), rel=1e-13)
 
 
 def test_square_roots_at_both_ends_need_no_halving() -> None:
-    logs, masses = support_masses(INTERVAL, NONE, lambda x: np.sqrt((x + 1) * (2 - x)))
+    logs, masses = support_masses(INTERVAL, NONE, lambda x: np.sqrt((x + 1) * (2 - x)), 1, 3.5)
     assert masses.sum() == pytest.approx(math.pi * 9 / 8, rel=1e-13)
     assert logs.size < 150
 
 
 def test_noise_does_not_halve_panels_without_end() -> None:
     rng = np.random.default_rng(0)
-    logs, _ = support_masses(INTERVAL, NONE, lambda x: 1 + 1e-6 * rng.random(x.shape))
+    logs, _ = support_masses(INTERVAL, NONE, lambda x: 1 + 1e-6 * rng.random(x.shape), 1, 3.0)
     assert logs.size < 500_000
+
+
+def test_errors_that_are_nothing_beside_all_mass_are_left() -> None:
+    # noise of a share of 1e-3 on a density of 1e-15 of the whole
+    rng = np.random.default_rng(0)
+
+    def noisy(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 1e-15 * (1 + 1e-3 * rng.random(logs.shape))
+
+    assert support_masses(INTERVAL, NONE, noisy, 1, 1.0)[0].size < 150
+    assert support_masses(INTERVAL, NONE, noisy, 1, 1e-15)[0].size > 10_000
