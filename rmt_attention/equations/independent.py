@@ -32,6 +32,20 @@ def parameter(xp, w, c, noise, t):
     """The v > 0 with w(v) = w, the positive root of c(1−c)v²/t + (1 − c w/t)v = w."""
     linear = 1 - c * w / t
     curvature = c * noise / t
-    root = xp.sqrt(linear * linear + 4 * curvature * w)
-    # Both forms are the same root; the one without cancellation depends on the sign of ``linear``.
-    return 2 * w / (linear + root) if linear >= 0 else (root - linear) / (2 * curvature)
+    # w/half and half/curvature are the same root; the first cancels for linear < 0, the second for linear ≥ 0
+    negative = linear.real < 0
+    positive = 1 - negative
+    half = ((positive - negative) * linear + xp.sqrt(linear * linear + 4 * curvature * w)) / 2
+    return (positive * w + negative * half) / (positive * half + negative * curvature)
+
+
+def log_scale(xp, w, c, noise, t):
+    """log v at given w: with it log λ = log C + Σ log(1 − w/a) − log v is explicit in w. (laws.independent-lambda)"""
+    return xp.log(parameter(xp, w, c, noise, t))
+
+
+def series(order, unit, c, noise, t):
+    """u_j/unit^j, j = 1 … order, of u(ζ) = (1−c)ζ + cζ/(1 − cζ/t) = Σ u_j ζ^j, all positive. (laws.moments)"""
+    terms = [t * (c / t / unit) ** j for j in range(1, order + 1)]
+    terms[0] = terms[0] + noise / unit
+    return terms

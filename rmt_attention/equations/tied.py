@@ -36,9 +36,11 @@ def parameter(xp, w, h, a, excess):
     noise, half = excess / k, ((1 + a) - 2 * (w / h)) / k
     square = noise * (2 * (1 + a) / k + noise)
     root = xp.sqrt(square + half * half)
-    gap = noise + half + root  # (1 − q)(1 + root), whose last two terms cancel for half < 0
-    if half < 0:
-        gap = noise + square / (root - half)
+    # (1 − q)(1 + root) = noise + (half + root), which for half < 0 is square/(root − half)
+    negative = half.real < 0
+    positive = 1 - negative
+    size = root + (positive - negative) * half
+    gap = noise + positive * size + negative * (square / size)
     return 2 * (w / h) / k / (1 + root), gap / (1 + root)
 
 
@@ -56,3 +58,33 @@ def scale_log_curvature(xp, q, rest, unit):
     """d²log s/dq² = 2/(1 − q)² − 1/q², times unit²."""
     right, left = unit / rest, unit / q
     return 2 * (right * right) - left * left
+
+
+def log_scale(xp, w, theta2, h, a, excess):
+    """log s at given w: with it log λ = log C + Σ log(1 − w/a) − log s is explicit in w. (laws.tied-lambda)"""
+    q, rest = parameter(xp, w, h, a, excess)
+    return xp.log(scale(xp, q, rest, theta2))
+
+
+def series(order, largest, h, a, excess):
+    """u_j/unit^j, j = 1 … order, of u = h ∫ ζφ/(1−ζφ) dπ_a with φ(x) = (θ2/a)(x² + excess·x). (laws.moments)
+
+    The coefficients are h ∫ φ^j dπ_a. Powers of x and φ are taken in units of ``largest``, the top edge of π_a, and of
+    unit = (θ2/a)·largest·(excess + largest). All terms are positive.
+    """
+    binomials = [[1]]
+    for _ in range(2 * order):
+        last = binomials[-1]
+        binomials.append([1, *(last[i] + last[i + 1] for i in range(len(last) - 1)), 1])
+    narayana = [
+        sum(
+            binomials[j][i] * binomials[j][i - 1] // j * (a / largest) ** i * (1 / largest) ** (j - i)
+            for i in range(1, j + 1)
+        )
+        for j in range(1, 2 * order + 1)
+    ]
+    linear, square = excess / (excess + largest), largest / (excess + largest)
+    return [
+        h * sum(binomials[k][j] * linear ** (k - j) * square**j * narayana[k + j - 1] for j in range(k + 1))
+        for k in range(1, order + 1)
+    ]

@@ -48,7 +48,8 @@ def attention_law(beta: float, heads: float, gamma_key: float) -> SpectralLaw:
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key)
     name = f"attention (β={beta:g}, h={heads:g}, γ_K={gamma_key:g})"
-    return SpectralLaw(IndependentCurve(1.0, (1.0, heads), beta, gamma_key), name)
+    values = (beta, heads, gamma_key)
+    return SpectralLaw(IndependentCurve(1.0, (1.0, heads), beta, gamma_key), name, family=("attention", values))
 
 
 def values_law(beta: float, heads: float, gamma_key: float, gamma_value: float) -> SpectralLaw:
@@ -58,7 +59,8 @@ def values_law(beta: float, heads: float, gamma_key: float, gamma_value: float) 
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key, gamma_value=gamma_value)
     name = f"values (β={beta:g}, h={heads:g}, γ_K={gamma_key:g}, γ_V={gamma_value:g})"
-    return SpectralLaw(IndependentCurve(gamma_value, (1.0, heads, gamma_value), beta, gamma_key), name)
+    curve = IndependentCurve(gamma_value, (1.0, heads, gamma_value), beta, gamma_key)
+    return SpectralLaw(curve, name, family=("values", (beta, heads, gamma_key, gamma_value)))
 
 
 def output_law(beta: float, heads: float, gamma_key: float, gamma_value: float, gamma_out: float) -> SpectralLaw:
@@ -77,7 +79,8 @@ def output_law(beta: float, heads: float, gamma_key: float, gamma_value: float, 
     _positive(beta=beta, heads=heads, gamma_key=gamma_key, gamma_value=gamma_value, gamma_out=gamma_out)
     name = f"output (β={beta:g}, h={heads:g}, γ_K={gamma_key:g}, γ_V={gamma_value:g}, γ_O={gamma_out:g})"
     widths = (1.0, heads, gamma_value, gamma_out)
-    return SpectralLaw(IndependentCurve(gamma_out, widths, beta, gamma_key), name)
+    values = (beta, heads, gamma_key, gamma_value, gamma_out)
+    return SpectralLaw(IndependentCurve(gamma_out, widths, beta, gamma_key), name, family=("output", values))
 
 
 def tied_values_law(beta: float, heads: float, gamma_key: float) -> SpectralLaw:
@@ -88,7 +91,8 @@ def tied_values_law(beta: float, heads: float, gamma_key: float) -> SpectralLaw:
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key)
     name = f"tied values (β={beta:g}, h={heads:g}, γ_K={gamma_key:g})"
-    return SpectralLaw(TiedCurve(1.0, (1.0,), beta, heads, gamma_key), name)
+    curve = TiedCurve(1.0, (1.0,), beta, heads, gamma_key)
+    return SpectralLaw(curve, name, family=("tied values", (beta, heads, gamma_key)))
 
 
 def tied_output_law(beta: float, heads: float, gamma_key: float, gamma_out: float) -> SpectralLaw:
@@ -98,7 +102,8 @@ def tied_output_law(beta: float, heads: float, gamma_key: float, gamma_out: floa
     """
     _positive(beta=beta, heads=heads, gamma_key=gamma_key, gamma_out=gamma_out)
     name = f"tied output (β={beta:g}, h={heads:g}, γ_K={gamma_key:g}, γ_O={gamma_out:g})"
-    return SpectralLaw(TiedCurve(gamma_out / gamma_key, (1.0, gamma_out), beta, heads, gamma_key), name)
+    curve = TiedCurve(gamma_out / gamma_key, (1.0, gamma_out), beta, heads, gamma_key)
+    return SpectralLaw(curve, name, family=("tied output", (beta, heads, gamma_key, gamma_out)))
 
 
 def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | None = None) -> SpectralLaw:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,11 +106,9 @@ class IndependentCurve(RationalCurve):
         return PreciseIndependentCurve(*self._given)
 
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
-        c, noise, t = self._shape
+        c, _, t = self._shape
         unit = max(c / t, 1.0)
-        series = t * (c / t / unit) ** np.arange(1, order + 1)
-        series[0] += noise / unit
-        return series, self.widths, math.log(unit)
+        return np.array(independent.series(order, unit, *self._shape)), self.widths, math.log(unit)
 
     def critical_roots(self, v: Array, distance: Array) -> Array:
         c, noise, t = self._shape
@@ -140,35 +137,35 @@ class TiedCurve(RationalCurve):
         with np.errstate(over="ignore", invalid="ignore"):
             self.p_end, self._rest_end = tied.parameter(np, self.w_max, *self._shape)
 
-    def _rest(self, distance: Array) -> Array:
+    def rest(self, p: Array, distance: Array) -> Array:
         return self._rest_end + distance
 
     def w(self, p: Array, distance: Array) -> Array:
-        return tied.degrees_of_freedom(np, p, self._rest(distance), *self._shape)
+        return tied.degrees_of_freedom(np, p, self.rest(p, distance), *self._shape)
 
     def w_slope(self, p: Array, distance: Array) -> Array:
-        return tied.degrees_of_freedom_slope(np, p, self._rest(distance), *self._shape)
+        return tied.degrees_of_freedom_slope(np, p, self.rest(p, distance), *self._shape)
 
     def w_curvature(self, p: Array, distance: Array) -> Array:
-        return tied.degrees_of_freedom_curvature(np, p, self._rest(distance), *self._shape)
+        return tied.degrees_of_freedom_curvature(np, p, self.rest(p, distance), *self._shape)
 
     def w_gap(self, p: Array, distance: Array) -> Array:
-        rest = self._rest(distance)
+        rest = self.rest(p, distance)
         return tied.degrees_of_freedom_gap(np, p, rest, distance, self.p_end, self._rest_end, *self._shape)
 
     def log_scale(self, p: Array, distance: Array) -> Array:
-        return np.log(tied.scale(np, p, self._rest(distance), self._theta2))
+        return np.log(tied.scale(np, p, self.rest(p, distance), self._theta2))
 
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
-        return tied.scale_log_slope(np, p, self._rest(distance))
+        return tied.scale_log_slope(np, p, self.rest(p, distance))
 
     def scale_log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
-        return tied.scale_log_curvature(np, p, self._rest(distance), unit)
+        return tied.scale_log_curvature(np, p, self.rest(p, distance), unit)
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log q − 2 log(1−q) − log θ2, Λ = h (excess q/(1−q) − (1+a) log(1−q))
         h, a, excess = self._shape
-        rest = self._rest(distance)
+        rest = self.rest(p, distance)
         angle = argument_below(rest)
         return h * (excess * (p / rest).imag - (1 + a) * angle) - argument_above(p) + 2 * angle
 
@@ -178,20 +175,10 @@ class TiedCurve(RationalCurve):
         return PreciseTiedCurve(*self._given)
 
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
-        # u = h ∫ ζφ/(1−ζφ) dπ_a with φ(x) = (θ2/a)(x² + excess·x): its coefficients are h ∫ φ^k dπ_a. Powers of a, x
-        # and φ are taken in units of their largest values m, m and the unit.
         h, a, excess = self._shape
-        m = (1 + math.sqrt(a)) ** 2
-        wishart = [
-            sum(comb(j, i) * comb(j, i - 1) / j * (a / m) ** i * m ** (i - j) for i in range(1, j + 1))
-            for j in range(1, 2 * order + 1)
-        ]
-        linear, square = excess / (excess + m), m / (excess + m)
-        series = [
-            h * sum(comb(k, j) * linear ** (k - j) * square**j * wishart[k + j - 1] for j in range(k + 1))
-            for k in range(1, order + 1)
-        ]
-        return np.array(series), self.widths[:-2], math.log(self._theta2 / a * m) + math.log(excess + m)
+        largest = (1 + math.sqrt(a)) ** 2
+        series = tied.series(order, largest, h, a, excess)
+        return np.array(series), self.widths[:-2], math.log(self._theta2 / a * largest) + math.log(excess + largest)
 
     def critical_roots(self, q: Array, distance: Array) -> Array:
         h, a, excess = self._shape
@@ -250,36 +237,40 @@ class CompoundCurve(SpectralCurve):
         terms = rates * np.where(most, -rest, jumps) / (rest + jumps)
         return np.asarray(self._excess[most.sum(1)] + terms.sum(1))
 
-    def _rest(self, distance: Array) -> Array:
+    def rest(self, p: Array, distance: Array) -> Array:
         return self._rest_end + distance
 
+    def _sum(self, part: Callable[..., Array], p: Array, distance: Array, *rest: Array | float) -> Array:
+        """Over the jumps, of a function of :mod:`rmt_attention.equations.compound`."""
+        arguments = (p[..., None], self.rest(p, distance)[..., None], *rest)
+        return np.asarray(part(np, *arguments, *self._shape).sum(-1))
+
     def w(self, p: Array, distance: Array) -> Array:
-        return compound.degrees_of_freedom(np, p, self._rest(distance), *self._shape)
+        return self._sum(compound.degrees_of_freedom, p, distance)
 
     def w_slope(self, p: Array, distance: Array) -> Array:
-        return compound.degrees_of_freedom_slope(np, p, self._rest(distance), *self._shape)
+        return self._sum(compound.degrees_of_freedom_slope, p, distance)
 
     def w_curvature(self, p: Array, distance: Array) -> Array:
-        return compound.degrees_of_freedom_curvature(np, p, self._rest(distance), *self._shape)
+        return self._sum(compound.degrees_of_freedom_curvature, p, distance)
 
     def w_gap(self, p: Array, distance: Array) -> Array:
-        return compound.degrees_of_freedom_gap(
-            np, p, self._rest(distance), distance, self.p_end, self._rest_end, *self._shape
-        )
+        end = (distance[..., None], self.p_end, self._rest_end)
+        return self._sum(compound.degrees_of_freedom_gap, p, distance, *end)
 
     def log_scale(self, p: Array, distance: Array) -> Array:
-        return np.log(p / self._rest(distance))
+        return np.log(p / self.rest(p, distance))
 
     def scale_log_slope(self, p: Array, distance: Array) -> Array:
-        return 1 / (p * self._rest(distance))
+        return 1 / (p * self.rest(p, distance))
 
     def scale_log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
-        return (unit / self._rest(distance)) ** 2 - (unit / p) ** 2
+        return (unit / self.rest(p, distance)) ** 2 - (unit / p) ** 2
 
     def potential_argument(self, p: Array, distance: Array) -> Array:
         # log s = log v, Λ = Σ rates · log(1 + v y)
         jumps, rates = self._shape
-        v = p / self._rest(distance)
+        v = p / self.rest(p, distance)
         return (rates * argument_above(1 + v[..., None] * jumps)).sum(-1) - argument_above(v)
 
     def precise(self) -> PreciseCurve:

@@ -25,6 +25,7 @@ from .solution import Solution
 from .spectrum import CurveSpectrum
 
 if TYPE_CHECKING:
+    from .gradients import LawGradients
     from .precise import PreciseLaw
 
 __all__ = ["SpectralLaw"]
@@ -54,6 +55,7 @@ class SpectralLaw:
         factor: float = 1.0,
         mean_one: bool = False,
         ratio: float = 1.0,
+        family: tuple[str, tuple[float, ...]] | None = None,
     ) -> None:
         # Off 0, ν is the law of the curve over ``ratio``, x times ``factor`` and over the mean of ν if ``mean_one``.
         if not 0 < curve.p_end < math.inf:
@@ -65,6 +67,7 @@ class SpectralLaw:
         self._curve = curve
         self._spectrum = CurveSpectrum(curve, name)
         self._factor, self._mean_one, self._ratio = factor, mean_one, ratio
+        self._family = family  # name and values of the parameters in laws.families
         self._scale = factor / (curve_moment(curve, 1) / ratio) if mean_one else factor
         self._mass = min(curve.w_max / ratio, 1.0)  # off 0
         self.name = name
@@ -169,6 +172,13 @@ class SpectralLaw:
     def edges(self) -> tuple[float, ...]:
         """Ends of the support intervals other than 0, ascending; the last is the top edge."""
         return tuple(end for interval in self.support for end in interval if end > 0)
+
+    def critical_parameters(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """At every edge, ascending: p where dλ/dp = 0, 1 − p, and a − w for every width a of the curve."""
+        intervals = self._spectrum.intervals
+        ends = [end for one in intervals for end in (one.low, one.high) if end is not None and not end.pinched]
+        p, distance = np.array([end.p for end in ends]), np.array([end.distance for end in ends])
+        return p, self._curve.rest(p, distance), self._curve.margins(p, distance)
 
     def density(self, x: ArrayLike) -> NDArray[np.float64]:
         """Density of the absolutely continuous part, −Im G(x + i0)/π; it integrates to 1 − the atom's mass.
@@ -344,6 +354,23 @@ class SpectralLaw:
             self._curve, self.name, digits, factor=self._factor, mean_one=self._mean_one, ratio=self._ratio
         )
 
+    @cached_property
+    def gradients(self) -> LawGradients:
+        """Derivatives of w, edges and moments in β and every ratio. (laws.gradients)
+
+        Examples
+        --------
+        >>> from rmt_attention.laws import output_law
+        >>> slopes = output_law(1.0, 12, 0.75, 0.75, 1.0).gradients.degrees_of_freedom(0.1)
+        >>> {name: round(float(slope), 6) for name, slope in slopes.items()}
+        {'beta': 0.303339, 'heads': 0.000335, 'gamma_key': 0.021851, 'gamma_value': 0.341303, 'gamma_out': 0.187363}
+        """
+        from .gradients import LawGradients
+
+        if self._family is None:
+            raise ValueError(f"{self.name}: has no β and ratios to differentiate in")
+        return LawGradients(self, *self._family)
+
     # New laws from this one ------------------------------------------------------------------------------------------
 
     def scaled(self, factor: float) -> SpectralLaw:
@@ -374,7 +401,7 @@ class SpectralLaw:
         return SingularValueLaw(self)
 
     def _changed(self, name: str, **changes: Any) -> SpectralLaw:
-        kept = {"factor": self._factor, "mean_one": self._mean_one, "ratio": self._ratio}
+        kept = {"factor": self._factor, "mean_one": self._mean_one, "ratio": self._ratio, "family": self._family}
         law = SpectralLaw(self._curve, name, **{**kept, **changes})
         law._spectrum = self._spectrum  # worked out once
         return law

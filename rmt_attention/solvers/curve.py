@@ -105,29 +105,34 @@ class SpectralCurve(ABC):
 
     def log_curvature(self, p: Array, distance: Array, unit: Array | float = 1.0) -> Array:
         """d²log λ/dp² times unit²; where dlog λ/dp = 0 the second derivative in τ if the unit is dp/dτ."""
-        margins = self._margins(p, distance)
+        margins = self.margins(p, distance)
         slope = self.w_slope(p, distance) * unit
         bend = self.w_curvature(p, distance) * unit * unit * (1 / margins).sum(0)
         bend = bend + ((slope / margins) ** 2).sum(0)
         return -bend - self.scale_log_curvature(p, distance, unit)
 
-    def _margins(self, p: Array, distance: Array) -> Array:
+    def margins(self, p: Array, distance: Array) -> Array:
+        """a − w for every width a, without cancellation."""
         return self.w_gap(p, distance) + self._spare.reshape((-1,) + (1,) * p.ndim)
+
+    def rest(self, p: Array, distance: Array) -> Array:
+        """1 − p."""
+        return 1 - p
 
     def log_ridge(self, p: Array, distance: Array) -> Array:
         """log λ(p); for complex p the imaginary part is right up to a multiple of 2π."""
-        return self._log_factor + _log_product(self._margins(p, distance)) - self.log_scale(p, distance)
+        return self._log_factor + _log_product(self.margins(p, distance)) - self.log_scale(p, distance)
 
     def log_ridge_and_slope(self, p: Array, distance: Array) -> tuple[Array, Array]:
         """log λ(p), as above, and dlog λ/dp."""
-        margins = self._margins(p, distance)
+        margins = self.margins(p, distance)
         value = self._log_factor + _log_product(margins) - self.log_scale(p, distance)
         slope = -self.w_slope(p, distance) * (1 / margins).sum(0) - self.scale_log_slope(p, distance)
         return value, slope
 
     def rounding(self, p: Array, distance: Array) -> Array:
         """Rounding error to expect of log λ(p): of the logarithms it is made of."""
-        margins = np.abs(np.log(np.abs(self._margins(p, distance)))).sum(0)
+        margins = np.abs(np.log(np.abs(self.margins(p, distance)))).sum(0)
         sizes = 1 + abs(self._log_factor) + margins + np.abs(self.log_scale(p, distance))
         return np.asarray(4 * np.finfo(float).eps * sizes)
 
@@ -138,7 +143,7 @@ class SpectralCurve(ABC):
         """
         w = self.w(p, distance)
         imaginary = np.full(p.shape, np.pi)
-        for a, margin in zip(self.widths, self._margins(p, distance), strict=True):
+        for a, margin in zip(self.widths, self.margins(p, distance), strict=True):
             imaginary = imaginary - w.imag + (1 - a) * argument_below(margin)
         return (imaginary + self.potential_argument(p, distance)) / np.pi
 
