@@ -83,8 +83,9 @@ class CurveSpectrum:
     @cached_property
     def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """log x and masses of points whose sums are integrals over the law off 0. (laws.quadrature)"""
+        order = max(self.curve.hard_edge_order, len(self.curve.widths))  # widths may nearly tie
         parts = [
-            support_masses(interval, self.critical, net.log_density, self.curve.hard_edge_order, self.curve.w_max)
+            support_masses(interval, self.critical, net.log_density, order, self.curve.w_max)
             for interval, net in zip(self.intervals, self.nets, strict=True)
         ]
         logs, masses = (np.concatenate(part) for part in zip(*parts, strict=True))

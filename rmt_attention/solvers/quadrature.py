@@ -32,7 +32,7 @@ def support_masses(
 ) -> tuple[Array, Array]:
     """log x and masses of nodes on one interval of the support; ``density`` is that of log x. (laws.quadrature)
 
-    If the interval starts at 0, the density is like x^{1/order} there; ``total`` is the mass of all intervals.
+    If the interval starts at 0, the density is at most like x^{1/order} there; ``total`` is the mass of all intervals.
 
     tanh–sinh rules converge like exp(−N/log N) whatever the powers of the integrand at both ends of a panel, so
     square-root edges and x^{−1+1/g} at 0 need no special case. A critical value just off the axis makes the density

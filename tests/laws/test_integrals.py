@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rmt_attention import AttentionLayer, conditional_law
-from rmt_attention.laws import SpectralLaw, attention_law, output_law, tied_output_law
+from rmt_attention.laws import SpectralLaw, attention_law, output_law, tied_output_law, tied_values_law
 
 from .registry import CASES, Case
 from .stress_errors import integral_errors
@@ -34,6 +34,7 @@ def test_integrals_over_the_law_of_one_draw_are_its_closed_forms(d_out: int) -> 
         output_law(1.0, 1.0, 1.0, 1.0, 1.0),
         tied_output_law(1.0, 1.0, 1.0, 1.0),
         attention_law(1e-6, 1.0, 1.0),
+        tied_values_law(0.06645075847989987, 1.0, 1.000000000752683),  # two widths equal and a third nearly so
     ],
     ids=lambda law: law.name,
 )
