@@ -116,7 +116,8 @@ def compound_poisson_law(jumps: ArrayLike, rate: float, weights: ArrayLike | Non
     jumps : array_like
         Atoms of μ, ≥ 0; at least one positive.
     rate : float
-        t > 0.
+        t > 0. A total rate of the positive jumps within 4 ε of 1 counts as 1, in every method: there the support starts
+        at 0, and ratios such as 4/3 times weights such as 3/4 are meant to be there.
     weights : array_like, optional
         Weights of the atoms, summing to 1 up to rounding, which is divided out; equal by default.
 

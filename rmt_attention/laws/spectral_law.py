@@ -121,7 +121,10 @@ class SpectralLaw:
             return ridge / self._scale
 
     def complement(self, ridge: ArrayLike) -> NDArray[np.float64]:
-        """1 − w(λ)/w(0) for λ ≥ 0, to full relative precision however small λ is."""
+        """1 − w(λ)/w(0) for λ ≥ 0, to full relative precision however small λ is.
+
+        For a compound law whose total rate is within 4 ε of 1, and so counts as 1, it is that of rate 1.
+        """
         penalty = self._own_units(check_numbers("ridge", ridge, minimum=0.0))
         result = np.where(np.isinf(penalty), 1.0, 0.0)
         inside = (penalty >= np.finfo(float).tiny) & np.isfinite(penalty)

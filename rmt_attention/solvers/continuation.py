@@ -57,8 +57,13 @@ class ComplexRoot:
         disc: NDArray[np.float64],
         steps: int,
     ) -> ComplexRoot:
-        """The root at given τ."""
+        """The root at given τ, reflected where rounding has taken it out of the closed upper half-plane.
+
+        What is made of arguments of p alone, the cdf above all, is stationary only if all of it is seen from one side.
+        """
         p, distance = curve_parameters(curve, tau)
+        below = np.sin(tau.imag) < 0
+        p, distance = np.where(below, p.conj(), p), np.where(below, distance.conj(), distance)
         w = curve.w(p, distance)
         w_imag = np.where(np.abs(distance) < np.abs(p), -curve.w_gap(p, distance).imag, w.imag)
         return cls(tau, p, distance, w, w_imag, residual, disc, steps)

@@ -73,3 +73,51 @@ def test_draws_depend_on_their_generator_alone_and_leave_the_global_one_untouche
     assert np.isfinite(first).all()
     assert (first > 0).all()
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+# Bulks that touch, or have parted by 1e-9 to 1e-7 of x: law, x in the gap or beside the point, cdf from 66 digits.
+NEARLY_PARTED = [
+    (attention_law(1.065804956933583, 10, 0.4101846304826628), 1.40376091087894, 0.5898153695173372),
+    (attention_law(1.065804956933583, 10, 0.41018463035964836), 1.4037609110554816, 0.5898153696403516),
+    (attention_law(1.065804956933583, 10, 0.4101846303596074), 1.4037609117574197, 0.5898153696403926),
+    (
+        output_law(0.3647541849986315, 4, 0.6184674598196315, 4, 8.115478503198737),
+        0.10988719144684661,
+        0.3815325401803685,
+    ),
+    (
+        output_law(0.3647541849986315, 4, 0.6184666596699792, 4, 8.115478503198737),
+        0.1098874425105396,
+        0.38153334033002084,
+    ),
+    (
+        output_law(1.8999334272072281, 8, 0.02274567168348556, 0.48792542699999314, 4.731158273507544),
+        1002.3066414460158,
+        0.9772543283165144,
+    ),
+    (
+        output_law(1.8999334272072281, 8, 0.022745671450369827, 0.48792542699999314, 4.731158273507544),
+        1002.3066445256486,
+        0.97725432854963017,
+    ),
+    (
+        output_law(0.948082855718141, 6, 0.1583231948835079, 6.820274372897656, 0.7752962572439481),
+        1.6973026520314285,
+        0.8416768051164921,
+    ),
+    (compound_poisson_law([1.0, 3.623461656713962], 0.4, [0.6, 0.4]), 1.7675780654562607, 0.84),
+]
+
+
+@pytest.mark.parametrize(("law", "x", "below"), NEARLY_PARTED)
+def test_the_cdf_keeps_its_digits_where_bulks_are_about_to_part(law: SpectralLaw, x: float, below: float) -> None:
+    assert float(law.cdf(x)) == pytest.approx(below, abs=1e-15)
+    offset = np.logspace(-16, -3, 60)
+    around = x * (1 + np.concatenate([-offset[::-1], [0.0], offset]))
+    values = law.cdf(around)
+    assert np.diff(values).min() >= -1e-15
+    for point in around[::12]:
+        assert float(law.cdf(point)) == pytest.approx(float(law.precise(20).cdf(float(point))), abs=1e-14)
+    # a rounding error of the level moves the quantile by the cube root at worst
+    assert float(law.cdf(law.quantile(below))) == pytest.approx(below, abs=1e-15)
+    assert law.solve(around).w.imag.min() >= 0
