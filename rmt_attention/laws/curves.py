@@ -100,6 +100,10 @@ class IndependentCurve(RationalCurve):
         c, noise, t = self._shape
         return noise * p.imag + t * argument_above(1 + c * p / t) - argument_above(p)
 
+    def potential_deficit(self, p: Array, distance: Array) -> Array:
+        c, noise, t = self._shape
+        return self.w_max * argument_above(p) - noise * p.imag - t * argument_above(1 + c * p / t)
+
     def precise(self) -> PreciseCurve:
         from .precise_curves import PreciseIndependentCurve
 
@@ -168,6 +172,12 @@ class TiedCurve(RationalCurve):
         rest = self.rest(p, distance)
         angle = argument_below(rest)
         return h * (excess * (p / rest).imag - (1 + a) * angle) - argument_above(p) + 2 * angle
+
+    def potential_deficit(self, p: Array, distance: Array) -> Array:
+        h, a, excess = self._shape
+        rest = self.rest(p, distance)
+        angle = argument_below(rest)
+        return self.w_max * (argument_above(p) - 2 * angle) - h * (excess * (p / rest).imag - (1 + a) * angle)
 
     def precise(self) -> PreciseCurve:
         from .precise_curves import PreciseTiedCurve
@@ -272,6 +282,13 @@ class CompoundCurve(SpectralCurve):
         jumps, rates = self._shape
         v = p / self.rest(p, distance)
         return (rates * argument_above(1 + v[..., None] * jumps)).sum(-1) - argument_above(v)
+
+    def potential_deficit(self, p: Array, distance: Array) -> Array:
+        # log(1 + v y) = log v + log(y + 1/v)
+        jumps, rates = self._shape
+        inverse = self.rest(p, distance) / p
+        beyond = max(self._excess[-1], 0.0)  # Σ rates − w_max
+        return beyond * argument_below(inverse) - (rates * argument_below(jumps + inverse[..., None])).sum(-1)
 
     def precise(self) -> PreciseCurve:
         from .precise_curves import PreciseCompoundCurve

@@ -145,16 +145,20 @@ class DifferentiableLaw:
         each = jax.ShapeDtypeStruct((size,), float)  # type: ignore[no-untyped-call]
         found = jax.pure_callback(
             functools.partial(_critical_parameter, self._name, index),
-            (scalar, scalar, each),
+            (scalar, scalar, each, scalar),
             *(jax.lax.stop_gradient(value) for value in self._values),
             vmap_method="sequential",
         )
-        p, rest, margins = (jax.lax.stop_gradient(part) for part in found)
+        p, rest, margins, w = (jax.lax.stop_gradient(part) for part in found)
+        beside = ~jnp.isnan(w)  # an edge next to p_end: there w is what stays
+        w = jnp.where(beside, w, 0.5 * functools.reduce(jnp.minimum, law.widths))
 
         def log_edge(shift: Any) -> Any:
             differences = [a - law.w(p + shift, rest - shift) for a in law.widths]
             exact = [m + (d - jax.lax.stop_gradient(d)) for m, d in zip(margins, differences, strict=True)]
-            return law.log_edge(p + shift, rest - shift, exact)
+            far = law.log_edge(p + shift, rest - shift, exact)
+            exact = [m + (a - jax.lax.stop_gradient(a)) - shift for m, a in zip(margins, law.widths, strict=True)]
+            return jnp.where(beside, law.log_ridge(w + shift, exact), far)
 
         shift = jax.lax.custom_root(jax.grad(log_edge), jnp.zeros(()), lambda slope, start: start, _divide)
         return jnp.exp(log_edge(shift) + self._log_factor())
@@ -214,8 +218,8 @@ _BUILDERS: dict[str, Callable[..., SpectralLaw]] = {
 }
 
 
-def _critical_parameter(family: str, index: int, *values: Any) -> tuple[Any, Any, Any]:
-    """p, 1 − p and the margins at an edge."""
+def _critical_parameter(family: str, index: int, *values: Any) -> tuple[Any, Any, Any, Any]:
+    """p, 1 − p, the margins and w or NaN at an edge."""
     law = _BUILDERS[family](*(float(value) for value in values))
-    p, rest, margins = law.critical_parameters()
-    return p[index], rest[index], margins[:, index]
+    p, rest, margins, w = law.critical_parameters()
+    return p[index], rest[index], margins[:, index], w[index]

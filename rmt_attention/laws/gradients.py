@@ -75,14 +75,16 @@ class LawGradients:
 
     @property
     def edges(self) -> dict[str, NDArray[np.float64]]:
-        """∂x/∂θ = x ∂log|λ|/∂θ at the fixed critical parameter, for every edge x > 0, ascending."""
-        p, rest, margins = self._law.critical_parameters()
-        x = np.array(self._law.edges)
+        """∂x/∂θ = x ∂log|λ|/∂θ at the fixed critical p, or w, for every edge x > 0, ascending."""
+        p, rest, margins, w = self._law.critical_parameters()
+        x, beside = np.array(self._law.edges), ~np.isnan(w)
+        w = np.where(beside, w, self._curve.w_max / 2)  # anywhere
 
         def log_edge(moved: ExplicitLaw) -> Array:
-            w = moved.w(p, rest)
-            values = [m + 1j * np.imag(a - w) for a, m in zip(moved.widths, margins, strict=True)]
-            return np.asarray(moved.log_edge(p, rest, values) + self._log_scale(moved))
+            change = 1j * np.where(beside, 0, np.imag(moved.w(p, rest)))
+            values = [m + (1j * np.imag(a) - change) for a, m in zip(moved.widths, margins, strict=True)]
+            value = np.where(beside, moved.log_ridge(w, values), moved.log_edge(p, rest, values))
+            return np.asarray(value + self._log_scale(moved))
 
         return {name: x * change for name, change in self._each(log_edge).items()}
 

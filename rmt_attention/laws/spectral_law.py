@@ -32,6 +32,7 @@ __all__ = ["SpectralLaw"]
 
 
 _SMALLEST, _LARGEST = math.log(sys.float_info.min), math.log(sys.float_info.max)
+_LOW = 0.5  # levels of the cdf below which it is summed from the bottom
 _NOTHING = 600.0  # w differs from its limit by less than rounding at λ = C exp(−600), whatever the order of the tie
 
 
@@ -114,7 +115,7 @@ class SpectralLaw:
         inside = ~nothing & np.isfinite(penalty)
         if inside.any():
             result[inside] = solve_ridge(self._curve, penalty[inside]).w / self._ratio
-        return result
+        return np.minimum(result, self._mass)
 
     def _own_units(self, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):  # inf: w = 0 long before
@@ -176,12 +177,18 @@ class SpectralLaw:
         """Ends of the support intervals other than 0, ascending; the last is the top edge."""
         return tuple(end for interval in self.support for end in interval if end > 0)
 
-    def critical_parameters(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """At every edge, ascending: p where dλ/dp = 0, 1 − p, and a − w for every width a of the curve."""
+    def critical_parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """At every edge, ascending: p where dλ/dp = 0, 1 − p, a − w for every width a of the curve, and w or NaN.
+
+        w is for edges next to p_end: it, not p, has to stay if the law changes, for small margins to keep their digits.
+        """
         intervals = self._spectrum.intervals
         ends = [end for one in intervals for end in (one.low, one.high) if end is not None and not end.pinched]
         p, distance = np.array([end.p for end in ends]), np.array([end.distance for end in ends])
-        return p, self._curve.rest(p, distance), self._curve.margins(p, distance)
+        margins = self._curve.margins(p, distance)
+        close = np.abs(margins).min(0) < 0.1 * self._curve.w_max
+        w = np.where(close, self._curve.w(p, distance), np.nan)
+        return p, self._curve.rest(p, distance), margins, w
 
     def density(self, x: ArrayLike) -> NDArray[np.float64]:
         """Density of the absolutely continuous part, −Im G(x + i0)/π; it integrates to 1 − the atom's mass.
@@ -202,7 +209,8 @@ class SpectralLaw:
     def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
         """ν([0, x]), right-continuous, the atom included.
 
-        Closed form: π ν((x, ∞)) is the imaginary part of the logarithmic potential at x + i0. (laws.cdf)
+        Closed form: π ν((x, ∞)) is the imaginary part of the logarithmic potential at x + i0; small values where the
+        support starts at 0 have their digits too. (laws.cdf) (laws.cdf-below)
         """
         points = check_numbers("x", x)
         atom = 1 - self._mass
@@ -213,8 +221,9 @@ class SpectralLaw:
         inside = index >= 0
         if inside.any():
             root = self._axis_root(points[inside], index[inside])
-            above = self._curve.upper_mass(root.p, root.distance) / self._ratio
-            result[inside] = np.clip(1 - above, atom, 1.0)
+            below = 1 - self._curve.upper_mass(root.p, root.distance) / self._ratio
+            lower = atom + self._curve.lower_mass(root.p, root.distance) / self._ratio
+            result[inside] = np.clip(np.where((index[inside] == 0) & (below < _LOW), lower, below), atom, 1.0)
         return result
 
     def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
@@ -228,14 +237,15 @@ class SpectralLaw:
         result = np.zeros(levels.shape)
         starts = self.cdf(np.array([low for low, _ in self._pieces]))
         stops = np.append(starts[1:], 1.0)
-        for (_, high), net, start, stop in zip(self._pieces, self._spectrum.nets, starts, stops, strict=True):
+        pieces = zip(self._pieces, self._spectrum.nets, starts, stops, strict=True)
+        for number, ((_, high), net, start, stop) in enumerate(pieces):
             inside = (levels > start) & (levels < stop)
             result[levels >= stop] = high
             rows = np.flatnonzero(inside)
             for first in range(0, rows.size, self._curve.block):
                 part = rows[first : first + self._curve.block]
-                above = (1 - levels.flat[part]) * self._ratio
-                result.flat[part] = np.exp(invert_cdf(self._curve, net, 1 - above)) * self._scale
+                mass = (levels.flat[part] - (1 - self._mass)) * self._ratio
+                result.flat[part] = np.exp(invert_cdf(self._curve, net, mass, lowest=number == 0)) * self._scale
         if not self.atoms:
             result[levels == 0] = self._pieces[0][0]
         return result
@@ -329,12 +339,17 @@ class SpectralLaw:
             angle[spectrum] = -np.pi
             index[spectrum] = self._inside(z.real[spectrum])
         root = self._spectrum.root(logs, angle, index)
-        below = z.imag < 0
+        below, gap = z.imag < 0, spectrum & (index < 0)
+
+        def settled(value: NDArray[np.complex128]) -> NDArray[np.complex128]:
+            return np.where(gap, value.real, np.where(below, value.conj(), value))
+
         return replace(
             root,
-            p=np.where(below, root.p.conj(), root.p),
-            distance=np.where(below, root.distance.conj(), root.distance),
-            w=np.where(below, root.w.conj(), root.w),
+            p=settled(root.p),
+            distance=settled(root.distance),
+            w=settled(root.w),
+            w_imag=np.where(gap, 0.0, root.w_imag),
         )
 
     # Other precision -------------------------------------------------------------------------------------------------

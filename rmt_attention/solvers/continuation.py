@@ -62,6 +62,7 @@ class ComplexRoot:
         What is made of arguments of p alone, the cdf above all, is stationary only if all of it is seen from one side.
         """
         p, distance = curve_parameters(curve, tau)
+        p = np.where(np.abs(distance) < np.abs(p), curve.p_end - distance, p)  # Im p to relative precision
         below = np.sin(tau.imag) < 0
         p, distance = np.where(below, p.conj(), p), np.where(below, distance.conj(), distance)
         w = curve.w(p, distance)

@@ -88,6 +88,10 @@ class SpectralCurve(ABC):
         """Im(Λ − log s) on the closed upper half-plane, where Λ = ∫ w dlog s from p = 0; 0 on (0, p_end)."""
 
     @abstractmethod
+    def potential_deficit(self, p: Array, distance: Array) -> Array:
+        """Im(w_max log s − Λ) on the closed upper half-plane, to relative precision next to p_end."""
+
+    @abstractmethod
     def precise(self) -> Any:
         """The same curve in mpmath, at the working precision of the moment: a PreciseCurve of laws.precise_curves."""
 
@@ -146,6 +150,14 @@ class SpectralCurve(ABC):
         for a, margin in zip(self.widths, self.margins(p, distance), strict=True):
             imaginary = imaginary - w.imag + (1 - a) * argument_below(margin)
         return (imaginary + self.potential_argument(p, distance)) / np.pi
+
+    def lower_mass(self, p: Array, distance: Array) -> Array:
+        """ν((0, x]) there, to relative precision where it is small at the bottom of the support. (laws.cdf-below)"""
+        margins = self.margins(p, distance)
+        spare = np.broadcast_to(self._spare.reshape((-1,) + (1,) * p.ndim), margins.shape)
+        turned = (spare * argument_below(margins)).sum(0)
+        total = self.potential_deficit(p, distance) + turned - len(self.widths) * self.w_gap(p, distance).imag
+        return np.asarray(total / np.pi)
 
 
 class RationalCurve(SpectralCurve):

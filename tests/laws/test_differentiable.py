@@ -88,6 +88,22 @@ def test_numbers_and_gradients_are_those_of_the_numerical_engine(family: str, nu
         assert abs(gradient[0] / float(expected["beta"]) * (1 + 1e-12) - 1) > 1e-13  # negative control
 
 
+@pytest.mark.parametrize(
+    ("family", "point"),
+    [("tied values", (2.0615503748613744, 16.0, 1.0000000000014615)), ("values", (1.0, 4.0, 0.5, 1 - 1e-11))],
+)
+def test_edges_beside_a_tie_are_those_of_the_numerical_engine(family: str, point: tuple[float, ...]) -> None:
+    engine = _engine(family, point)
+    with jax.enable_x64(True):
+        found, gradient = jax.value_and_grad(lambda v: _traced(family)(*v).edge(0))(jnp.array(point))
+        curvature = jax.grad(lambda last: jax.grad(lambda x: _traced(family)(*point[:-1], x).edge(0))(last))(point[-1])
+    assert float(found) == pytest.approx(engine.edges[0], rel=1e-13, abs=0)
+    for one, slopes in zip(gradient, engine.gradients.edges.values(), strict=True):
+        assert float(one) == pytest.approx(float(slopes[0]), rel=1e-13, abs=0)
+    # the edge is a multiple of the square of the distance to the tie
+    assert float(curvature) == pytest.approx(2 * engine.edges[0] / (point[-1] - 1) ** 2, rel=1e-9)
+
+
 @families
 @over_numbers
 def test_second_derivatives_are_differences_of_first_ones(family: str, number: str) -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rmt_attention.laws import SpectralLaw, attention_law, compound_poisson_law, output_law
+from rmt_attention.laws import (
+    SpectralLaw,
+    attention_law,
+    compound_poisson_law,
+    output_law,
+    tied_output_law,
+    tied_values_law,
+)
 
 from .registry import CASES, Case
 
@@ -121,3 +128,37 @@ def test_the_cdf_keeps_its_digits_where_bulks_are_about_to_part(law: SpectralLaw
     # a rounding error of the level moves the quantile by the cube root at worst
     assert float(law.cdf(law.quantile(below))) == pytest.approx(below, abs=1e-15)
     assert law.solve(around).w.imag.min() >= 0
+
+
+def test_levels_however_small_have_all_their_digits() -> None:
+    # free Poisson of rate 1: cdf = (2/π)(a + sin a cos a) at x = 4 sin² a, to leading order (2/π)√x
+    law = compound_poisson_law([1.0], 1.0)
+    q = np.logspace(-150, -1, 40)
+    x = law.quantile(q)
+    a = np.arcsin(np.sqrt(x) / 2)
+    np.testing.assert_allclose(law.cdf(x), q, rtol=1e-12)
+    np.testing.assert_allclose(2 / np.pi * (a + np.sin(a) * np.cos(a)), q, rtol=1e-12)
+    small = q < 1e-8
+    np.testing.assert_allclose(x[small], (np.pi * q[small] / 2) ** 2, rtol=2e-12)  # x ~ q²
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        output_law(1.0, 12, 1.0, 1.0, 1.0),  # 1, γ_V and γ_O tie
+        output_law(1.0, 12, 0.75, 1 + 1e-10, 1.0),  # two tie, the third almost
+        tied_values_law(0.8, 16, 1.0),
+        tied_values_law(2.0615503748613744, 16, 1.0000000000014615),  # starts just above 0
+        tied_output_law(0.9, 3, 1.0, 1.0),
+        compound_poisson_law([1.0, 3.0], 1.0),
+        compound_poisson_law([1.0, 3.0], 1 + 1e-9),
+    ],
+    ids=lambda law: law.name,
+)
+def test_small_levels_have_their_digits_at_and_beside_ties(law: SpectralLaw) -> None:
+    low = max(law.support[0][0], 1e-12)
+    for x in (1.3 * low, 1e3 * low, 0.01):
+        assert float(law.cdf(x)) == pytest.approx(float(law.precise(25).cdf(x)), rel=1e-12, abs=0)
+    q = np.logspace(-14, -1, 30)
+    q = q[q > law.cdf(1.1 * low)]  # a rounding error of x beside an edge moves the level by more
+    np.testing.assert_allclose(law.cdf(law.quantile(q)), q, rtol=1e-12)

@@ -51,9 +51,12 @@ def test_the_numbers_are_those_of_the_other_methods(case: Case) -> None:
     found = law.solve(z)
     np.testing.assert_allclose(found.w, 1 - z * law.cauchy(z), atol=1e-14)
     axis = (z.imag == 0) & (z.real > 0)
-    # outside the support the density is zero; the root may leave rounding
-    inside = law.density(z[axis].real) > 0
-    np.testing.assert_array_equal(found.density[axis][inside], law.density(z[axis].real)[inside])
+    np.testing.assert_array_equal(found.density[axis], law.density(z[axis].real))  # exactly 0 outside the support
+    outside = axis.copy()
+    outside[axis] = found.density[axis] == 0
+    assert outside.any()
+    assert (found.w[outside].imag == 0).all()
+    assert (law.cauchy(z[outside]).imag == 0).all()
     assert np.isnan(found.density[~axis]).all()
     assert np.isnan(found.density_error[~axis]).all()
     negative = (z.imag == 0) & (z.real < 0)
