@@ -23,7 +23,8 @@ class Solution:
     density : ndarray
         Im w/(πz) for z on the positive axis, NaN elsewhere.
     residual : ndarray
-        |log λ(p) − log λ| at the parameter found; a solve with more than 1e-10 raises ConvergenceError instead.
+        |log λ(p) − log λ| at the parameter found; a solve with more than 1e-10 raises ConvergenceError
+        instead, or more than 1e-9, the width of a gap that counts as none, where two intervals touch.
     error : ndarray
         Estimated absolute error of w: residual and rounding of log λ(p), carried through dw/dlog λ, and rounding of w.
         An estimate, not a bound: parameters near which the law changes fast can make the error a few times larger.

@@ -17,7 +17,7 @@ from ..errors import ConvergenceError
 from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
 from ..solvers.quantile import invert_cdf
-from ..solvers.real_root import solve_ridge
+from ..solvers.real_root import LARGEST_RESIDUAL, solve_ridge
 from ..spectra import Atom, check_complex, check_numbers, check_order, check_positive, check_size, check_values, shown
 from .moments import curve_moment
 from .singular_values import SingularValueLaw
@@ -128,9 +128,11 @@ class SpectralLaw:
         """
         penalty = self._own_units(check_numbers("ridge", ridge, minimum=0.0))
         result = np.where(np.isinf(penalty), 1.0, 0.0)
-        inside = (penalty >= np.finfo(float).tiny) & np.isfinite(penalty)
+        inside = (penalty > 0) & np.isfinite(penalty)
         if inside.any():
-            result[inside] = solve_ridge(self._curve, penalty[inside]).gap / self._curve.w_max
+            solved = np.maximum(penalty[inside], sys.float_info.min)  # margins multiply to nothing below
+            below = (penalty[inside] / solved) ** (1 / self.hard_edge_order)
+            result[inside] = solve_ridge(self._curve, solved).gap / self._curve.w_max * below
         return result
 
     # The spectrum ----------------------------------------------------------------------------------------------------
@@ -317,7 +319,9 @@ class SpectralLaw:
             density_error=((carried + rounding * w_imag) / np.pi / x).reshape(points.shape),
             disc=root.disc.reshape(points.shape),
             steps=root.steps,
-            status="converged: every residual is at rounding level and "
+            status="converged: every residual is "
+            + ("at rounding level" if root.residual.max(initial=0.0) < LARGEST_RESIDUAL else "below 1e-9")
+            + " and "
             + ("every root is proved" if not np.isnan(root.disc).any() else "every root off the edges is proved")
             + " to be the branch",
         )

@@ -41,6 +41,8 @@ from .support import Edge, Interval
 _RIM = -1j * np.pi
 # For |σ| ≤ 0.14 of the disc at 0 growth and rotation theorems give |Δτ| ≤ 0.42 from the leading term, inside a quarter.
 _ZERO_STEP, _ZERO_BOUND = 0.14, 0.42
+_ZERO_EXACT = -41.0  # log |σ| over that step below which the leading term is all; the margins' product may underflow
+_ZERO_SHARE = 1e-60  # distance from p_end, relative, where the constant of the leading term is read off
 _MOST_NODES = 5000
 _NEARLY_A_ROOT = 1e-3  # |log λ(p) − log λ|
 
@@ -109,9 +111,8 @@ class AxisNet:
     def _zero_disc(self) -> _ZeroDisc:
         curve = self.curve
         order = curve.hard_edge_order
-        tiny = np.array(1e-10)
-        distance = curve.p_end * tiny
-        shift = float(curve.log_ridge(curve.p_end - distance, distance)) - order * float(np.log(tiny))
+        distance = np.array(curve.p_end * _ZERO_SHARE)
+        shift = float(curve.log_ridge(curve.p_end - distance, distance)) - order * float(np.log(_ZERO_SHARE))
         nearest = self._nearby.lowest()
         return _ZeroDisc(order, shift, nearest + order * float(np.log(_ZERO_STEP)))
 
@@ -180,7 +181,7 @@ class AxisNet:
         node -= (node > 0) & (logs - self._logs[node - 1] < self._logs[node] - logs)
         centre, bound = self._tau[node], self._bound[node]
         guess = centre + self._slope[node] * (logs - self._logs[node])
-        touching = np.zeros(logs.shape, dtype=bool)
+        expanded = np.zeros(logs.shape, dtype=bool)  # so near an edge or 0 that the leading term is the answer
         for edge in (self._low, self._high):
             if edge is not None:
                 offset = np.abs(logs - edge.log_x)
@@ -188,21 +189,30 @@ class AxisNet:
                 centre, bound = np.where(near, edge.tau, centre), np.where(near, edge.bound, bound)
                 guess = np.where(near, edge.tau + edge.slope * np.sqrt(offset), guess)
                 bound = np.where(offset < edge.skipped, np.inf, bound)
-                touching |= near & (offset < edge.skipped)  # nearer than rounding: the expansion is the answer
+                expanded |= near & (offset < edge.skipped)
         if self._zero is not None:
             near = logs < self._zero.log_reach
-            share = np.exp((logs[near] + _RIM - self._zero.shift) / self._zero.order)
-            guess[near] = -np.log(share)
+            guess[near] = (self._zero.shift - logs[near] - _RIM) / self._zero.order  # log p_end/(p_end − p)
             centre, bound = np.where(near, guess, centre), np.where(near, _ZERO_BOUND, bound)
+            expanded |= logs < self._zero.log_reach + self._zero.order * _ZERO_EXACT
+        disc, residual = np.where(np.isinf(bound), np.nan, 0.0), np.zeros(logs.shape)
+        rows = np.flatnonzero(~expanded) if expanded.any() else slice(None)
+        guess[rows], residual[rows], disc[rows] = self._polished(guess[rows], centre[rows], bound[rows], logs[rows])
+        touching = np.isinf(bound) & (residual < PINCH)  # three real roots in a gap too narrow to count as one
+        check_residual(np.where(touching, 0.0, residual), logs)
+        return ComplexRoot.at(self.curve, guess, residual, disc, self._logs.size)
+
+    def _polished(
+        self, guess: Array, centre: Array, bound: Array, logs: NDArray[np.float64]
+    ) -> tuple[Array, NDArray[np.float64], NDArray[np.float64]]:
+        """Proved roots from guesses, their residuals, and distances from the centres over the radii of the discs."""
         target = logs + _RIM
         tau = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
         polished, residual = polish(self.curve, tau, target)
         tau, disc = self._proved(polished.copy(), residual < LARGEST_RESIDUAL, centre, bound, target)
         again = np.flatnonzero(tau != polished)
         residual[again] = np.abs(evaluate(self.curve, tau[again], target[again])[0])
-        check_residual(np.where(touching, 0.0, residual), logs)
-        tau = np.where(touching, guess, tau)
-        return ComplexRoot.at(self.curve, tau, residual, disc, self._logs.size)
+        return tau, residual, disc
 
     def log_density(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Density of log x at x = exp(logs): Im w/π."""

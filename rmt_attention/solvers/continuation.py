@@ -29,6 +29,7 @@ STEP = 0.17  # below 3 − 2√2
 UNPROVED_STEP = 0.6  # for curves whose roots in the upper half-plane are unique, where the end point is the proof
 _ROUNDING = 4 * np.finfo(float).eps
 _SHORTEST_STEP = 1e-3
+_LARGEST = 700.0  # of τ, before its exponential overflows
 _NEXT_TO_AXIS = 1e-6  # angle of λ
 OFF_AXIS = 1e-9  # sin Im τ of a real parameter, up to rounding
 TOUCHING = 1e-12  # a point closer to an edge than this, in log x, is the edge itself
@@ -167,6 +168,10 @@ def check_residual(residual: NDArray[np.float64], logs: NDArray[np.float64]) -> 
 
 def curve_parameters(curve: SpectralCurve, tau: Array) -> tuple[Array, Array]:
     """p and p_end − p at τ = log(p/(p_end − p))."""
+    beyond = np.where(tau.real > _LARGEST, tau.real - _LARGEST, 0.0)
+    if beyond.any():
+        p, distance = curve_parameters(curve, tau - beyond)
+        return p, distance * np.exp(-beyond)
     growth = np.exp(tau)
     distance = curve.p_end / (1 + growth)
     return growth * distance, distance

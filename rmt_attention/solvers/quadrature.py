@@ -22,6 +22,7 @@ _BELOW = 3.0  # in log x: the panel that reaches down to x = 0 gives up this muc
 _SPACING = 0.25  # of its nodes, in log x: 1/(x + λ) is integrated to exp(−2π²/spacing)
 _CUT_OFF = 40.0  # its depth over the order of the hard edge: e^{−40} of its mass lies below
 _AGREE, _ROUNDING = 1e-13, 4e-15  # relative errors of a panel
+_COARSE = 1e-12  # of all mass: largest error of every other node, whatever the extrapolated error of all
 _NOTHING = 1e-17  # of all mass: next to bulks about to part densities are known to rounding^{1/3} only, of little mass
 _ROUNDS, _MOST = 60, 500  # halvings, and panels halved together
 _DEEPEST = 690.0  # log of the largest over the smallest x
@@ -38,8 +39,9 @@ def support_masses(
     square-root edges and x^{−1+1/g} at 0 need no special case. A critical value just off the axis makes the density
     turn on a scale equal to its distance; a boundary beside it turns that into an end-point feature. The rule with
     every other and with every fourth node tells how fast a panel converges, from which its error is extrapolated
-    geometrically: right where convergence is algebraic, cautious where it is exponential. Too large an error halves the
-    panel.
+    geometrically: right where convergence is algebraic, cautious where it is exponential. A small feature can converge
+    later than what dominates the first two differences, so the second has to be small as well. Too large an error
+    halves the panel.
     """
     high = interval.high.log_x
     low = -np.inf if interval.low is None else interval.low.log_x
@@ -55,9 +57,8 @@ def support_masses(
         sums = masses.sum(1)
         half = 2 * masses[:, ::2].sum(1)
         coarse, fine = np.abs(4 * masses[:, ::4].sum(1) - half), np.abs(half - sums)
-        return masses, (fine * fine <= _AGREE * sums * coarse) | (
-            fine <= np.maximum(_ROUNDING * sums, _NOTHING * total)
-        )
+        converging = (fine * fine <= _AGREE * sums * coarse) & (fine <= _COARSE * total)
+        return masses, converging | (fine <= np.maximum(_ROUNDING * sums, _NOTHING * total))
 
     found: list[tuple[Array, Array]] = []
     panels = []

@@ -11,7 +11,7 @@ from .curve import SpectralCurve
 
 _ROUNDS = 100
 _CDF_ROUNDING = 4e-16
-_DEEPEST = -744.0  # log of the smallest double
+_DEEPEST = -1e4  # log x at levels of the smallest double; x itself may be less than that
 
 
 def invert_cdf(curve: SpectralCurve, net: AxisNet, mass: NDArray[np.float64], *, lowest: bool) -> NDArray[np.float64]:

@@ -142,6 +142,21 @@ def test_levels_however_small_have_all_their_digits() -> None:
     np.testing.assert_allclose(x[small], (np.pi * q[small] / 2) ** 2, rtol=2e-12)  # x ~ q²
 
 
+def test_levels_and_points_beyond_double_precision_underflow_and_nothing_else() -> None:
+    law = compound_poisson_law([1.0], 1.0)  # cdf = (2/π)√x at small x
+    q = np.array([1e-153, 1e-158, 1e-170, 1e-300, 5e-324])
+    np.testing.assert_allclose(law.quantile(q), (np.pi * q / 2) ** 2, rtol=1e-12, atol=5e-324)
+    x = np.array([1e-306, 1e-308, 1e-315, 5e-324])
+    np.testing.assert_allclose(law.cdf(x), 2 / np.pi * np.sqrt(x), rtol=1e-12)
+    np.testing.assert_allclose(law.density(x), 1 / np.pi / np.sqrt(x), rtol=1e-12)
+    np.testing.assert_allclose(law.complement(x), np.sqrt(x), rtol=1e-12)
+    steep = output_law(1.0, 1.0, 1.0, 1.0, 1.0)  # x^{1/4}
+    np.testing.assert_allclose(steep.cdf(steep.quantile([1e-70, 1e-77])), [1e-70, 1e-77], rtol=1e-12)
+    np.testing.assert_array_equal(steep.quantile([1e-90, 1e-300, 5e-324]), 0.0)
+    above = attention_law(1.0, 2.0, 0.5)  # no divergence at 0
+    np.testing.assert_allclose(above.complement(1e-310), above.complement(1e-290) * 1e-20, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     "law",
     [

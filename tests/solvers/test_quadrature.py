@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rmt_attention.laws import attention_law, output_law
 from rmt_attention.solvers.critical import CriticalValues
 from rmt_attention.solvers.quadrature import support_masses
 from rmt_attention.solvers.support import Edge, Interval
@@ -35,6 +36,24 @@ def test_the_panel_that_reaches_down_to_zero_gives_up_what_is_too_coarse() -> No
 
     _, masses = support_masses(TO_ZERO, NONE, decay_with_a_peak, 2, 6.0)
     assert masses.sum() == pytest.approx(2 * math.e + 0.3 * math.sqrt(math.pi), rel=1e-13)
+
+
+def test_a_small_feature_that_converges_later_than_the_rest_is_seen() -> None:
+    # a cusp of width 1e-5 at the end of the panel to 0 bends the density of this law, whose mass is 1
+    law = attention_law(0.08611748108988607, 1.0, 0.8215113635759349)
+    x, weights = law.quadrature
+    assert weights.sum() == pytest.approx(1, rel=1e-13)
+    assert float((x * weights).sum()) == pytest.approx(law.mean, rel=1e-13)
+
+
+def test_points_in_a_gap_too_narrow_to_count_as_one_are_integrated_too() -> None:
+    # bulks 9.5e-10 apart in log x: three real roots between them, of which Newton's steps may miss all by as much
+    law = output_law(2.136218125232191, 104.0, 0.012887852521836662, 0.358939454338593, 17.971708515623074)
+    assert len(law.support) == 1
+    assert law.expectation(lambda x: x) == pytest.approx(law.mean, rel=1e-12)
+    inside = np.exp(9.343975298413127 + np.linspace(0, 1e-9, 50))
+    assert (law.density(inside) < 1e-7 * law.density(13000.0)).any()
+    assert "below 1e-9" in law.solve(inside).status or law.solve(inside).residual.max() < 1e-10
 
 
 def test_square_roots_at_both_ends_need_no_halving() -> None:
