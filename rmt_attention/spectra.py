@@ -60,12 +60,12 @@ def check_numbers(name: str, value: ArrayLike, *, minimum: float | None = None) 
     return array
 
 
-def check_complex(name: str, value: ArrayLike) -> NDArray[np.complex128]:
-    """Complex array without NaN and 0; ValueError naming the first offending entry otherwise."""
+def check_complex(name: str, value: ArrayLike, *, zero: bool = False) -> NDArray[np.complex128]:
+    """Complex array without NaN and, unless allowed, 0; ValueError naming the first offending entry otherwise."""
     array = _numbers(name, value, complex)
     if np.isnan(array).any():
         raise ValueError(f"{name}={complex(array[np.isnan(array)].flat[0])!r}: must not be NaN")
-    if (array == 0).any():
+    if not zero and (array == 0).any():
         raise ValueError(f"{name}=0: must be nonzero; see atoms and degrees_of_freedom for the behaviour at 0")
     return array
 

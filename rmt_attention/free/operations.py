@@ -1,0 +1,226 @@
+"""Operations on laws as operations on their curves s ↦ (F, R, z), F = 1/G, R = z − F.
+
+μ^{⊞t}       F = F1,              R = t R1,           z = z1 + (t − 1) R1
+μ^{⊠t}       the factor R1^{t−1} on F, R and z
+μ ⊞ λ        F = F1,              R = R1 + R_λ(F),    z = z1 + R_λ(F),   λ free Poisson or semicircular
+π(μ, t)      F = z1,              R = t z1 u1,        z = F + R
+a μ + b      F = a F1,            R = a R1 + b,       z = a z1 + b
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .leaves import FreePoisson
+from .nodes import EPS, Array, Link, Node, Operation, Point, Trace, angle, merged
+
+
+def has_zero(node: Node) -> bool:
+    """Whether 0 is an atom or about to be one."""
+    return any(x == 0 for x, _ in node.marks)
+
+
+class Affine(Operation):
+    """a μ + b, a ≠ 0. (free.affine)"""
+
+    def __init__(self, child: Node, factor: float, shift: float) -> None:
+        super().__init__(child)
+        self._a, self._b, self._turn = factor, shift, 1 if factor > 0 else -1
+        self.mean, self.variance = factor * child.mean + shift, factor**2 * child.variance
+        self.low, self.high = sorted((factor * child.low + shift, factor * child.high + shift))
+        self.marks = merged((factor * x + shift, mass) for x, mass in child.marks)
+        self._dilation = factor > 0 and shift == 0
+        self.sharp = self._dilation and child.sharp
+
+    def image(self, inner: Point) -> Point:
+        a, b = self._a, self._b
+        F, z = inner.F.affine(a), inner.z.affine(a, b)
+        noise = abs(a) * inner.noise
+        if b:
+            noise = noise + EPS * (np.abs(z.value - b) + abs(b))
+        return Point(F, inner.R.affine(a, b), z, inner.V if self._dilation else self.excess(F, z), noise)
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        return self.image(self.child.at(trace, row, sheet * self._turn))
+
+    def start(self, z: Array, out: Array, row: int) -> None:
+        self.child.start((z - self._b) / self._a, out, row)
+
+    def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
+        value, inner = self.child.argument(trace, row, sheet * self._turn)
+        return value + (np.pi * sheet if self._a < 0 else 0.0), self.image(inner)
+
+
+class Noisy(Operation):
+    """μ ⊞ a free Poisson or semicircle law. (free.sum)"""
+
+    def __init__(self, child: Node, noise: FreePoisson) -> None:
+        super().__init__(child)
+        self.noise = noise
+        self.mean, self.variance = child.mean + noise.mean, child.variance + noise.variance
+        self.low, self.high = child.low + noise.low, child.high + noise.high
+        self.marks = merged((x + y, p + q - 1) for x, p in child.marks for y, q in noise.marks)
+
+    def image(self, inner: Point) -> Point:
+        F, law = inner.F, self.noise
+        kick = F.affine(1.0, -law.jump).inverse()
+        extra = (F * kick).affine(law.rate * law.jump, law.shift) if law.jump else kick.affine(law.variance, law.mean)
+        z = inner.z + extra
+        carried = inner.noise * np.abs(F.slope / inner.z.slope) + EPS * np.abs(F.value)
+        noise = (
+            inner.noise + EPS * (np.abs(inner.z.value) + np.abs(extra.value)) + carried * np.abs(extra.slope / F.slope)
+        )
+        return Point(F, inner.R + extra, z, self.excess(F, z), noise)
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        inner = self.child.at(trace, row, sheet)
+        point = self.image(inner)
+        trace.links.append(Link(True, sheet, inner.z, point.z))
+        return point
+
+    def start(self, z: Array, out: Array, row: int) -> None:
+        self.child.start(z - self.noise.mean, out, row)
+
+    def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
+        value, inner = self.child.argument(trace, row, sheet)
+        F, law = inner.F.value, self.noise
+        if law.jump:
+            D = F - law.jump
+            value = value + law.rate * (angle(sheet, D) - angle(sheet, F) + (law.jump / D).imag)
+        else:
+            value = value + (law.variance / (2 * F * F)).imag
+        return value, self.image(inner)
+
+
+class CompoundPoisson(Operation):
+    """π(μ, t), of free cumulants t ∫ xᵏ dμ. (free.compound)"""
+
+    def __init__(self, child: Node, rate: float) -> None:
+        super().__init__(child)
+        self._t = rate
+        self.mean, self.variance = rate * child.mean, rate * (child.variance + child.mean**2)
+        spread = (1 + rate**0.5) ** 2
+        self.low, self.high = min(0.0, child.low * spread), max(0.0, child.high * spread)
+        if child.low > 0 and rate > 1:
+            self.low = child.low * (rate**0.5 - 1) ** 2
+        jumps = rate * (1 - child.zero_mass)
+        self.marks = merged([(0.0, 1 - jumps)])
+        self._surplus = 0.0 if self.marks else jumps - 1
+        self.sharp = child.sharp and not self._surplus
+
+    def image(self, inner: Point) -> Point:
+        F, u = inner.z, inner.R * inner.F.inverse()
+        R = (F * u).affine(self._t)
+        if inner.V is None:
+            z = F + R
+            return Point(F, R, z, None, inner.noise + EPS * (np.abs(F.value) + np.abs(R.value)))
+        V = inner.V.affine(self._t, -self._surplus)  # 1 − atom + t u
+        z = F * V.affine(1.0, self.zero_mass)
+        relative = inner.noise / np.abs(F.value) + 4 * EPS
+        return Point(F, R, z, V, relative * np.abs(z.value) + EPS * self._surplus * np.abs(F.value))
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        point = self.image(self.child.at(trace, row, sheet))
+        trace.links.append(Link(True, sheet, point.F, point.z))
+        return point
+
+    def start(self, z: Array, out: Array, row: int) -> None:
+        self.child.start(z - self.mean, out, row)
+
+    def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
+        value, inner = self.child.argument(trace, row, sheet)
+        u = inner.R.value / inner.F.value if inner.V is None else inner.V.value
+        return self._t * (value + u.imag) + (1 - self._t) * angle(sheet, inner.z.value), self.image(inner)
+
+
+class Part(Operation):
+    """t μ + (1 − t) δ_0, μ on [0, ∞), t ≤ 1/(1 − μ({0})). (free.part)"""
+
+    def __init__(self, child: Node, share: float) -> None:
+        super().__init__(child)
+        self._t = share
+        self.mean = share * child.mean
+        self.variance = share * (child.variance + child.mean**2) - self.mean**2
+        self.low, self.high = (0.0 if share < 1 else child.low), child.high
+        zero = [(0.0, 1 - share * (1 - child.zero_mass))] if share < 1 or has_zero(child) else []
+        self.marks = merged([*zero, *((x, share * p) for x, p in child.marks if x)])
+        self.sharp = child.sharp
+
+    def image(self, inner: Point) -> Point:
+        assert inner.V is not None
+        V = inner.V.affine(self._t)
+        F = inner.z * V.affine(1.0, self.zero_mass).inverse()
+        return Point(F, inner.z + F.affine(-1.0), inner.z, V, inner.noise)
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        return self.image(self.child.at(trace, row, sheet))
+
+    def start(self, z: Array, out: Array, row: int) -> None:
+        self.child.start(z, out, row)
+
+    def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
+        value, inner = self.child.argument(trace, row, sheet)
+        return self._t * value + (1 - self._t) * angle(sheet, inner.z.value), self.image(inner)
+
+
+class AdditivePower(Operation):
+    """μ^{⊞t}, t > 1. (free.powers)"""
+
+    def __init__(self, child: Node, power: float) -> None:
+        super().__init__(child)
+        self._t = power
+        self.mean, self.variance = power * child.mean, power * child.variance
+        self.low, self.high = power * child.low, power * child.high
+        self.marks = merged((power * x, power * mass - (power - 1)) for x, mass in child.marks)
+
+    def image(self, inner: Point) -> Point:
+        extra = inner.R.affine(self._t - 1)
+        z = inner.z + extra
+        noise = inner.noise + EPS * (np.abs(inner.z.value) + np.abs(extra.value))
+        return Point(inner.F, inner.R.affine(self._t), z, self.excess(inner.F, z), noise)
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        inner = self.child.at(trace, row, sheet)
+        point = self.image(inner)
+        trace.links.append(Link(True, sheet, inner.z, point.z))
+        return point
+
+    def start(self, z: Array, out: Array, row: int) -> None:
+        self.child.start(z - (self._t - 1) * self.child.mean, out, row)
+
+    def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
+        value, inner = self.child.argument(trace, row, sheet)
+        return self._t * value - (self._t - 1) * angle(sheet, inner.F.value), self.image(inner)
+
+
+class MultiplicativePower(Operation):
+    """μ^{⊠t}, t > 1, μ on [0, ∞). (free.powers)"""
+
+    def __init__(self, child: Node, power: float) -> None:
+        super().__init__(child)
+        self._t = power
+        self.mean = child.mean**power
+        self.variance = power * child.variance * child.mean ** (2 * power - 2)
+        self.low, self.high = child.low**power, child.high**power
+        self.marks = merged((x**power, power * mass - (power - 1)) if x else (x, mass) for x, mass in child.marks)
+        self.sharp = child.sharp
+
+    def image(self, inner: Point) -> Point:
+        factor = inner.R.power(self._t - 1)
+        z = inner.z * factor
+        noise = inner.noise * np.abs(factor.value) + 4 * EPS * np.abs(z.value)
+        return Point(inner.F * factor, inner.R * factor, z, inner.V, noise)
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        inner = self.child.at(trace, row, sheet)
+        point = self.image(inner)
+        trace.links.append(Link(False, sheet, inner.z, point.z))
+        return point
+
+    def start(self, z: Array, out: Array, row: int) -> None:
+        self.child.start(z / self.child.mean ** (self._t - 1), out, row)
+
+    def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
+        value, inner = self.child.argument(trace, row, sheet)
+        turned = angle(sheet, inner.F.value / inner.R.value)
+        return self._t * value - (self._t - 1) * turned, self.image(inner)
