@@ -13,13 +13,15 @@ from typing import BinaryIO
 @contextmanager
 def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file beside ``path`` and rename it there when the block ends without error."""
-    target = Path(path).resolve()  # through a link, to the file it names
-    check_writable(target)
-    if target.exists() and not target.is_file():  # a device or pipe has no other content to protect
-        with target.open("wb") as device:
+    check_writable(path)
+    if Path(path).exists() and not Path(path).is_file():  # a device or pipe has no other content to protect
+        with _named(path), Path(path).open("wb") as device:
             yield device
         return
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    target = Path(path).resolve()  # through a link, to the file it names
+    check_writable(target)
+    with _named(path):
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
@@ -32,16 +34,27 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
+@contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the system name the file that was asked for; a closed pipe stays one."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(f"path={os.fspath(path)!r}: cannot be written: {error.strerror}") from None
+
+
+def check_writable(path: str | os.PathLike[str], name: str = "path") -> None:
     """Raise an OSError naming the path if a file cannot be created there; writes nothing."""
     target = Path(path)
     parent = target.parent
     if target.is_dir():
-        raise IsADirectoryError(f"path={str(target)!r}: is a directory, a file name is needed")
+        raise IsADirectoryError(f"{name}={str(target)!r}: is a directory, a file name is needed")
     if not parent.is_dir():
-        raise FileNotFoundError(f"path={str(target)!r}: the folder {str(parent)!r} does not exist")
+        raise FileNotFoundError(f"{name}={str(target)!r}: the folder {str(parent)!r} does not exist")
     if not os.access(parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise PermissionError(f"path={str(target)!r}: not writable")
+        raise PermissionError(f"{name}={str(target)!r}: not writable")
 
 
 def _umask() -> int:

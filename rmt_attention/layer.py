@@ -15,6 +15,7 @@ from .presets import preset_fields
 
 __all__ = ["AttentionLayer", "Head"]
 
+_MOST_HEADS = 100_000
 _GROUP_FIELDS = ("query_groups", "key_groups", "value_groups", "output_groups")
 
 
@@ -158,6 +159,8 @@ class AttentionLayer:
         heads: int, d_model: int, d_key: int | None, d_value: int | None, beta: float
     ) -> tuple[Head, ...]:
         n_heads = positive_integer("heads", heads)
+        if n_heads > _MOST_HEADS:
+            raise ValueError(f"heads={n_heads}: must be ≤ {_MOST_HEADS}; limits for more are those of equal ratios d/n")
         if d_key is None:
             if d_model % n_heads:
                 raise ValueError(f"heads={n_heads}: must divide d_model={d_model} when d_key is not given")

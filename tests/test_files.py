@@ -100,3 +100,8 @@ def test_a_link_leads_to_the_file_it_names_and_a_device_stays_one(tmp_path: Path
     with write_whole("/dev/null") as stream:
         stream.write(b"gone")
     assert Path("/dev/null").is_char_device()
+
+
+def test_a_full_device_is_an_error_that_names_it() -> None:
+    with pytest.raises(OSError, match=r"path='/dev/full': cannot be written"), write_whole("/dev/full") as stream:
+        stream.write(b"x" * 100_000)

@@ -15,6 +15,7 @@ from ..presets import PRESETS, preset_fields
 from .terminal import one_line_errors
 
 DEFAULT_PRESET = "BERT-base"
+_LARGEST_FILE = 10_000_000
 _GROUP_HELP = "Number of distinct {} matrices, or a comma-separated matrix for each head."
 
 
@@ -87,7 +88,10 @@ def layer_from_flags(
     }
     given: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     given |= {name: _groups(name, text) for name, text in groups.items() if text is not None}
-    base = preset_fields(preset or DEFAULT_PRESET) if layer is None else _fields_of(layer)
+    base = preset_fields(DEFAULT_PRESET if preset is None else preset) if layer is None else _fields_of(layer)
+    changed = [name for name in ("heads", "d_key", "d_value", "beta") if name in given]
+    if changed and isinstance(base.get("heads"), list):
+        base = _with_equal_heads(base, f"{changed[0]}={given[changed[0]]!r}")
     overridden = {
         "kv_groups": ("key_groups", "value_groups"),
         "key_groups": ("kv_groups",),
@@ -97,11 +101,25 @@ def layer_from_flags(
     return AttentionLayer.from_dict({**{name: base[name] for name in base if name not in dropped}, **given})
 
 
+def _with_equal_heads(base: dict[str, Any], flag: str) -> dict[str, Any]:
+    """Fields of a layer that lists its heads, with their number, widths and β as numbers if all are the same."""
+    listed = base["heads"]
+    if not all(isinstance(head, dict) and head == listed[0] for head in listed):
+        raise ValueError(f"{flag}: must be absent when the layer file lists heads that differ")
+    return {**base, **(listed[0] if listed else {}), "heads": len(listed)}
+
+
 def _fields_of(path: Path) -> dict[str, Any]:
     try:
-        return layer_fields(path.read_text(encoding="utf-8"))
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise ValueError(f"layer={str(path)!r}: must be at most {_LARGEST_FILE} bytes long")
+        return layer_fields(content.decode())
     except OSError as error:
         raise ValueError(f"layer={str(path)!r}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"layer={str(path)!r}: must be text in UTF-8") from None
     except ValueError as error:
         raise ValueError(f"{error} (in {path})") from None
 

@@ -35,7 +35,7 @@ def check_outputs(**paths: str | None) -> None:
             from ..plotting import check_figure_path
 
             check_figure_path(path)
-        check_writable(path)
+        check_writable(path, name)
     for (name, path), (other, other_path) in itertools.combinations(files.items(), 2):
         if Path(path).resolve() == Path(other_path).resolve():
             raise ValueError(f"{name}={path!r}: must differ from {other}, which is the same file")

@@ -31,7 +31,7 @@ def one_line_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(DONE) from None
     except MemoryError as error:
-        print(f"rmt-attention: the layer does not fit in memory: {error}", file=sys.stderr)
+        print(f"rmt-attention: out of memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         raise typer.Exit(NOT_FINISHED) from None
     except (ConvergenceError, np.linalg.LinAlgError) as error:
         print(f"rmt-attention: {error}", file=sys.stderr)

@@ -23,17 +23,17 @@ def has_zero(node: Node) -> bool:
 class Affine(Operation):
     """a μ + b, a ≠ 0. (free.affine)"""
 
-    def __init__(self, child: Node, factor: float, shift: float) -> None:
+    def __init__(self, child: Node, factor: float, offset: float) -> None:
         super().__init__(child)
-        self._a, self._b, self._turn = factor, shift, 1 if factor > 0 else -1
-        self.mean, self.variance = factor * child.mean + shift, factor**2 * child.variance
-        self.low, self.high = sorted((factor * child.low + shift, factor * child.high + shift))
-        self.marks = merged((factor * x + shift, mass) for x, mass in child.marks)
-        self._dilation = factor > 0 and shift == 0
+        self.factor, self.offset, self._turn = factor, offset, 1 if factor > 0 else -1
+        self.mean, self.variance = factor * child.mean + offset, factor**2 * child.variance
+        self.low, self.high = sorted((factor * child.low + offset, factor * child.high + offset))
+        self.marks = merged((factor * x + offset, mass) for x, mass in child.marks)
+        self._dilation = factor > 0 and offset == 0
         self.sharp = self._dilation and child.sharp
 
     def image(self, inner: Point) -> Point:
-        a, b = self._a, self._b
+        a, b = self.factor, self.offset
         F, z = inner.F.affine(a), inner.z.affine(a, b)
         noise = abs(a) * inner.noise
         if b:
@@ -44,11 +44,11 @@ class Affine(Operation):
         return self.image(self.child.at(trace, row, sheet * self._turn))
 
     def start(self, z: Array, out: Array, row: int) -> None:
-        self.child.start((z - self._b) / self._a, out, row)
+        self.child.start((z - self.offset) / self.factor, out, row)
 
     def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
         value, inner = self.child.argument(trace, row, sheet * self._turn)
-        return value + (np.pi * sheet if self._a < 0 else 0.0), self.image(inner)
+        return value + (np.pi * sheet if self.factor < 0 else 0.0), self.image(inner)
 
 
 class Noisy(Operation):
@@ -97,7 +97,7 @@ class CompoundPoisson(Operation):
 
     def __init__(self, child: Node, rate: float) -> None:
         super().__init__(child)
-        self._t = rate
+        self.rate = rate
         self.mean, self.variance = rate * child.mean, rate * (child.variance + child.mean**2)
         spread = (1 + rate**0.5) ** 2
         self.low, self.high = min(0.0, child.low * spread), max(0.0, child.high * spread)
@@ -110,11 +110,11 @@ class CompoundPoisson(Operation):
 
     def image(self, inner: Point) -> Point:
         F, u = inner.z, inner.R * inner.F.inverse()
-        R = (F * u).affine(self._t)
+        R = (F * u).affine(self.rate)
         if inner.V is None:
             z = F + R
             return Point(F, R, z, None, inner.noise + EPS * (np.abs(F.value) + np.abs(R.value)))
-        V = inner.V.affine(self._t, -self._surplus)  # 1 − atom + t u
+        V = inner.V.affine(self.rate, -self._surplus)  # 1 − atom + t u
         z = F * V.affine(1.0, self.zero_mass)
         relative = inner.noise / np.abs(F.value) + 4 * EPS
         return Point(F, R, z, V, relative * np.abs(z.value) + EPS * self._surplus * np.abs(F.value))
@@ -130,7 +130,7 @@ class CompoundPoisson(Operation):
     def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
         value, inner = self.child.argument(trace, row, sheet)
         u = inner.R.value / inner.F.value if inner.V is None else inner.V.value
-        return self._t * (value + u.imag) + (1 - self._t) * angle(sheet, inner.z.value), self.image(inner)
+        return self.rate * (value + u.imag) + (1 - self.rate) * angle(sheet, inner.z.value), self.image(inner)
 
 
 class Part(Operation):
@@ -138,7 +138,7 @@ class Part(Operation):
 
     def __init__(self, child: Node, share: float) -> None:
         super().__init__(child)
-        self._t = share
+        self.share = share
         self.mean = share * child.mean
         self.variance = share * (child.variance + child.mean**2) - self.mean**2
         self.low, self.high = (0.0 if share < 1 else child.low), child.high
@@ -148,7 +148,7 @@ class Part(Operation):
 
     def image(self, inner: Point) -> Point:
         assert inner.V is not None
-        V = inner.V.affine(self._t)
+        V = inner.V.affine(self.share)
         F = inner.z * V.affine(1.0, self.zero_mass).inverse()
         return Point(F, inner.z + F.affine(-1.0), inner.z, V, inner.noise)
 
@@ -160,7 +160,7 @@ class Part(Operation):
 
     def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
         value, inner = self.child.argument(trace, row, sheet)
-        return self._t * value + (1 - self._t) * angle(sheet, inner.z.value), self.image(inner)
+        return self.share * value + (1 - self.share) * angle(sheet, inner.z.value), self.image(inner)
 
 
 class AdditivePower(Operation):
@@ -168,16 +168,16 @@ class AdditivePower(Operation):
 
     def __init__(self, child: Node, power: float) -> None:
         super().__init__(child)
-        self._t = power
+        self.exponent = power
         self.mean, self.variance = power * child.mean, power * child.variance
         self.low, self.high = power * child.low, power * child.high
         self.marks = merged((power * x, power * mass - (power - 1)) for x, mass in child.marks)
 
     def image(self, inner: Point) -> Point:
-        extra = inner.R.affine(self._t - 1)
+        extra = inner.R.affine(self.exponent - 1)
         z = inner.z + extra
         noise = inner.noise + EPS * (np.abs(inner.z.value) + np.abs(extra.value))
-        return Point(inner.F, inner.R.affine(self._t), z, self.excess(inner.F, z), noise)
+        return Point(inner.F, inner.R.affine(self.exponent), z, self.excess(inner.F, z), noise)
 
     def at(self, trace: Trace, row: int, sheet: int) -> Point:
         inner = self.child.at(trace, row, sheet)
@@ -186,11 +186,11 @@ class AdditivePower(Operation):
         return point
 
     def start(self, z: Array, out: Array, row: int) -> None:
-        self.child.start(z - (self._t - 1) * self.child.mean, out, row)
+        self.child.start(z - (self.exponent - 1) * self.child.mean, out, row)
 
     def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
         value, inner = self.child.argument(trace, row, sheet)
-        return self._t * value - (self._t - 1) * angle(sheet, inner.F.value), self.image(inner)
+        return self.exponent * value - (self.exponent - 1) * angle(sheet, inner.F.value), self.image(inner)
 
 
 class MultiplicativePower(Operation):
@@ -198,7 +198,7 @@ class MultiplicativePower(Operation):
 
     def __init__(self, child: Node, power: float) -> None:
         super().__init__(child)
-        self._t = power
+        self.exponent = power
         self.mean = child.mean**power
         self.variance = power * child.variance * child.mean ** (2 * power - 2)
         self.low, self.high = child.low**power, child.high**power
@@ -206,7 +206,7 @@ class MultiplicativePower(Operation):
         self.sharp = child.sharp
 
     def image(self, inner: Point) -> Point:
-        factor = inner.R.power(self._t - 1)
+        factor = inner.R.power(self.exponent - 1)
         z = inner.z * factor
         noise = inner.noise * np.abs(factor.value) + 4 * EPS * np.abs(z.value)
         return Point(inner.F * factor, inner.R * factor, z, inner.V, noise)
@@ -218,9 +218,9 @@ class MultiplicativePower(Operation):
         return point
 
     def start(self, z: Array, out: Array, row: int) -> None:
-        self.child.start(z / self.child.mean ** (self._t - 1), out, row)
+        self.child.start(z / self.child.mean ** (self.exponent - 1), out, row)
 
     def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
         value, inner = self.child.argument(trace, row, sheet)
         turned = angle(sheet, inner.F.value / inner.R.value)
-        return self._t * value - (self._t - 1) * turned, self.image(inner)
+        return self.exponent * value - (self.exponent - 1) * turned, self.image(inner)

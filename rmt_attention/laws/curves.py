@@ -72,7 +72,8 @@ class IndependentCurve(RationalCurve):
         super().__init__(math.log(constant) + math.log(theta1), widths)
         self._given = (constant, self.widths, beta, gamma_key)
         self._shape = (theta2 / theta1, excess / theta1, gamma_key)
-        self.p_end = independent.parameter(np, self.w_max, *self._shape)
+        with np.errstate(all="ignore"):  # ratios too extreme for double precision are refused by the law
+            self.p_end = independent.parameter(np, self.w_max, *self._shape)
 
     def w(self, p: Array, distance: Array) -> Array:
         return independent.degrees_of_freedom(np, p, *self._shape)

@@ -32,6 +32,7 @@ __all__ = ["SpectralLaw"]
 
 
 _SMALLEST, _LARGEST = math.log(sys.float_info.min), math.log(sys.float_info.max)
+_LEVELS, _AGREEMENT = 6, 1e-10  # steps of an integral are halved at most 5 times, until two values agree
 _LOW = 0.5  # levels of the cdf below which it is summed from the bottom
 _NOTHING = 600.0  # w differs from its limit by less than rounding at λ = C exp(−600), whatever the order of the tie
 
@@ -264,18 +265,36 @@ class SpectralLaw:
 
         Double-exponential rules on each interval of the support: square-root edges, densities that diverge at 0 and
         gaps about to close are no exception. Panels are halved until each agrees with every other of its nodes, and the
-        mass, which is known, has to come out to 1e-11 of all, or ConvergenceError is raised. Functions as smooth in
-        log x as x² or x/(x+λ), at any λ, are then about as good.
+        mass, which is known, has to come out to 1e-11 of all, or ConvergenceError is raised. The integral is taken with
+        half the steps as well, and halved again, until two agree to 1e-10 of ∫ |f| dν; the error of the last, which is
+        returned, is then about the square of that. ConvergenceError if none do: f has jumps, kinks or turns too fast.
         """
         if not callable(function):
             raise ValueError(f"function={shown(function)}: must be a function of an array of x")
-        x, weights = self.quadrature
-        return float((check_values("function", function(x), x) * weights).sum())
+        previous = math.nan
+        for level in range(_LEVELS):
+            x, weights = self._quadrature(level)
+            terms = check_values("function", function(x), x) * weights
+            value = float(terms.sum())
+            if abs(value - previous) <= _AGREEMENT * float(np.abs(terms).sum()):
+                return value
+            change, previous = abs(value - previous), value
+        raise ConvergenceError(
+            f"{self.name}: ∫ f still changes by {change:.3g} with {x.size} points; f must be smooth on the support:"
+            " split it at jumps and kinks, or sum over quantiles",
+            result=value,
+        )
 
     @cached_property
     def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Points x and weights of :meth:`expectation`: ∫ f dν = Σ weight · f(x), the atom a point of its own."""
-        logs, masses = self._spectrum.quadrature
+        """Points x and weights with ∫ f dν ≈ Σ weight · f(x), the atom a point of its own.
+
+        Right to rounding for functions as smooth in log x as x² or x/(x+λ), at any λ; :meth:`expectation` tells.
+        """
+        return self._quadrature(0)
+
+    def _quadrature(self, level: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        logs, masses = self._spectrum.quadrature(level)
         x = np.append([atom.location for atom in self.atoms], np.exp(logs) * self._scale)
         return x, np.append([atom.mass for atom in self.atoms], masses / self._ratio)
 

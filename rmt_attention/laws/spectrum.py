@@ -26,6 +26,7 @@ class CurveSpectrum:
     def __init__(self, curve: SpectralCurve, name: str) -> None:
         self.curve = curve
         self._name = name
+        self._rules: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
 
     @cached_property
     def critical(self) -> CriticalValues:
@@ -80,16 +81,21 @@ class CurveSpectrum:
             steps = max(steps, part.steps)
         return ComplexRoot.at(self.curve, tau, residual, disc, steps)
 
-    @cached_property
-    def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """log x and masses of points whose sums are integrals over the law off 0. (laws.quadrature)"""
+    def quadrature(self, level: int = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """log x and masses of points whose sums are integrals over the law off 0, steps halved ``level`` times.
+
+        (laws.quadrature)
+        """
+        if level in self._rules:
+            return self._rules[level]
         order = max(self.curve.hard_edge_order, len(self.curve.widths))  # widths may nearly tie
         parts = [
-            support_masses(interval, self.critical, net.log_density, order, self.curve.w_max)
+            support_masses(interval, self.critical, net.log_density, order, self.curve.w_max, level)
             for interval, net in zip(self.intervals, self.nets, strict=True)
         ]
         logs, masses = (np.concatenate(part) for part in zip(*parts, strict=True))
         missing = abs(float(masses.sum()) - self.curve.w_max)
         if not missing < _MISSING * self.curve.w_max + _ROUNDING:
             raise ConvergenceError(f"{self._name}: quadrature leaves a mass of {missing:.3g}", result=(logs, masses))
+        self._rules[level] = logs, masses
         return logs, masses

@@ -192,7 +192,8 @@ class AxisNet:
                 expanded |= near & (offset < edge.skipped)
         if self._zero is not None:
             near = logs < self._zero.log_reach
-            guess[near] = (self._zero.shift - logs[near] - _RIM) / self._zero.order  # log p_end/(p_end − p)
+            with np.errstate(invalid="ignore"):  # where p_end − p underflows nothing is proved from here
+                guess[near] = (self._zero.shift - logs[near] - _RIM) / self._zero.order  # log p_end/(p_end − p)
             centre, bound = np.where(near, guess, centre), np.where(near, _ZERO_BOUND, bound)
             expanded |= logs < self._zero.log_reach + self._zero.order * _ZERO_EXACT
         disc, residual = np.where(np.isinf(bound), np.nan, 0.0), np.zeros(logs.shape)

@@ -33,7 +33,8 @@ def argument_below(value: Array) -> Array:
 def _log_product(factors: Array) -> Array:
     """log of the product over the first axis, in pairs: four factors of 1e-75 would underflow together."""
     pairs = [factors[index : index + 2].prod(0) for index in range(0, len(factors), 2)]
-    return sum((np.log(pair) for pair in pairs[1:]), start=np.log(pairs[0]))
+    with np.errstate(divide="ignore"):  # −∞ at the ends of the curve
+        return sum((np.log(pair) for pair in pairs[1:]), start=np.log(pairs[0]))
 
 
 class SpectralCurve(ABC):

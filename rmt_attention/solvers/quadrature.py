@@ -29,11 +29,17 @@ _DEEPEST = 690.0  # log of the largest over the smallest x
 
 
 def support_masses(
-    interval: Interval, critical: CriticalValues, density: Callable[[Array], Array], order: int, total: float
+    interval: Interval,
+    critical: CriticalValues,
+    density: Callable[[Array], Array],
+    order: int,
+    total: float,
+    level: int = 0,
 ) -> tuple[Array, Array]:
     """log x and masses of nodes on one interval of the support; ``density`` is that of log x. (laws.quadrature)
 
     If the interval starts at 0, the density is at most like x^{1/order} there; ``total`` is the mass of all intervals.
+    Steps are halved ``level`` times.
 
     tanh–sinh rules converge like exp(−N/log N) whatever the powers of the integrand at both ends of a panel, so
     square-root edges and x^{−1+1/g} at 0 need no special case. A critical value just off the axis makes the density
@@ -67,7 +73,7 @@ def support_masses(
             panels.append(np.linspace(start, stop, int(np.ceil((stop - start) / _LONGEST)) + 1))
             continue
         for _ in range(_ROUNDS):
-            logs, weights = _semi_infinite(stop, _CUT_OFF * order)
+            logs, weights = _semi_infinite(stop, _CUT_OFF * order, _SPACING / 2**level)
             masses, good = accepted(logs, weights)
             if good.all() or stop - _BELOW < deepest:
                 break
@@ -78,7 +84,7 @@ def support_masses(
     for last in range(_ROUNDS, 0, -1):
         if not ends.size:
             break
-        logs, weights = _finite(ends)
+        logs, weights = _finite(ends, _NODES << level)
         masses, good = accepted(logs, weights)
         good |= (np.diff(ends)[:, 0] < _SHORTEST) | (last == 1) | (len(ends) > _MOST)  # or the density is but noise
         found.append((logs[good].ravel(), masses[good].ravel()))
@@ -91,16 +97,16 @@ def support_masses(
     return logs[ascending], masses[ascending]
 
 
-def _semi_infinite(high: float, deepest: float) -> tuple[Array, Array]:
+def _semi_infinite(high: float, deepest: float, spacing: float) -> tuple[Array, Array]:
     """high − log(1 + exp(t − e^{−t})): equal steps towards −∞, any power at the upper end."""
-    t = np.arange(-4.0, deepest, _SPACING)
+    t = np.arange(-4.0, deepest, spacing)
     growth = np.exp(t - np.exp(-t))
-    return (high - np.log1p(growth))[None], (_SPACING * growth / (1 + growth) * (1 + np.exp(-t)))[None]
+    return (high - np.log1p(growth))[None], (spacing * growth / (1 + growth) * (1 + np.exp(-t)))[None]
 
 
-def _finite(ends: Array) -> tuple[Array, Array]:
+def _finite(ends: Array, nodes: int) -> tuple[Array, Array]:
     """tanh–sinh, one row for each panel."""
-    t = np.linspace(-_REACH, _REACH, 2 * _NODES + 1)
+    t = np.linspace(-_REACH, _REACH, 2 * nodes + 1)
     share = 1 / (1 + np.exp(-np.pi * np.sinh(t)))
     weight = (t[1] - t[0]) * np.pi * np.cosh(t) * share * share[::-1]
     length = np.diff(ends)

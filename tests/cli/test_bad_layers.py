@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from rmt_attention import AttentionLayer
 
-from .runner import Run, check_refused
+from .runner import ENTRY, Run, check_refused
 
 LAYER = AttentionLayer(48, 48, heads=4)
 
@@ -46,7 +49,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "layer is a folder": (("--layer", "folder"), "layer='folder': cannot be read"),
     "preset and layer": (("--layer", "good.toml", "--preset", "BERT-base"), "preset='BERT-base'"),
     "not toml": (("--layer", "not.toml"), "(in not.toml)"),
-    "not text": (("--layer", "binary.toml"), "(in binary.toml)"),
+    "not text": (("--layer", "binary.toml"), "layer='binary.toml': must be text in UTF-8"),
     "unknown field": (("--layer", "unknown.toml"), "widht=3: no such field"),
     "missing field": (("--layer", "missing.toml"), "missing"),
     "field of another type": (("--layer", "text.toml"), "d_key='wide'"),
@@ -54,6 +57,10 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "heads of another type": (("--layer", "heads.toml"), "heads=[1, 2]"),
     "not a number": (("--n-tokens", "many"), "--n-tokens"),
     "unknown option": (("--n-token", "5"), "--n-token"),
+    "empty preset": (("--preset", ""), "preset=''"),
+    "another number of unequal heads": (("--layer", "unequal.toml", "--heads", "2"), "heads=2: must be absent"),
+    "more heads than can be": (("--heads", "100001"), "heads=100001: must be ≤ 100000"),
+    "endless layer": (("--layer", "/dev/zero"), "layer='/dev/zero': must be at most"),
     "option without a value": (("--beta",), "--beta"),
 }
 
@@ -66,6 +73,7 @@ FILES = {
     "text.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\nd_key = 'wide'\n",
     "inputs.toml": b"n_tokens = 32\nd_model = 32\nheads = 4\ninputs = 3\n",
     "undivided.toml": b"n_tokens = 512\nd_model = 768\nheads = 7\n",
+    "unequal.toml": b"n_tokens=64\nd_model=64\nheads=[{d_key=4,d_value=4,beta=0.5},{d_key=8,d_value=4,beta=0.5}]\n",
     "heads.toml": b"n_tokens = 32\nd_model = 32\nheads = [1, 2]\n",
 }
 
@@ -97,6 +105,30 @@ def test_a_layer_file_written_by_the_package_takes_another_number_of_heads(run: 
     outcome = run("law", "--layer", "layer.toml", "--heads", "6", "--d-key", "8")
     assert outcome.code == 0
     assert "h=6" in outcome.out
+
+
+def test_a_number_of_heads_leaves_the_widths_and_the_temperature_of_equal_heads(run: Run, tmp_path: Path) -> None:
+    head = "{d_key=4,d_value=4,beta=0.5}"
+    (tmp_path / "layer.toml").write_text(f"n_tokens=128\nd_model=128\nheads=[{head},{head}]\n")
+    for flags, expected in (
+        (("--heads", "8"), "h=8 d_key=4 d_value=4 β=0.5"),
+        (("--d-key", "16"), "h=2 d_key=16 d_value=4 β=0.5"),
+        (("--beta", "0.7"), "h=2 d_key=4 d_value=4 β=0.7"),
+    ):
+        outcome = run("law", "--layer", "layer.toml", *flags)
+        assert outcome.code == 0
+        assert expected in outcome.out
+
+
+def test_with_standard_output_closed_files_are_written_all_the_same(tmp_path: Path) -> None:
+    command = f"{shlex.join([*ENTRY, 'law', '--json', 'report.json'])} >&-"
+    finished = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+
+
+def test_outputs_are_named_by_their_option(run: Run, tmp_path: Path) -> None:
+    check_refused(run, tmp_path, ("law", "--csv", "nowhere/x.csv"), "csv='nowhere/x.csv': the folder 'nowhere'")
 
 
 def test_an_empty_file_name_is_refused(run: Run, tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_a_path_without_permission_is_bad_input(run: Run, monkeypatch: pytest.Mo
     monkeypatch.setattr("os.access", lambda path, mode: False)  # also where tests run as root
     result = run("verify", *SMALL, "--json", "report.json")
     assert result.code == 2
-    assert result.err == "rmt-attention: path='report.json': not writable\n"
+    assert result.err == "rmt-attention: json='report.json': not writable\n"
     assert list(tmp_path.iterdir()) == []
 
 

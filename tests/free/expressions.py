@@ -69,7 +69,7 @@ def shown(node: Node) -> str:
     return f"{type(node).__name__}({child}{', '.join(numbers)})"
 
 
-_SHOWN = ("locations", "weights", "jump", "rate", "shift", "mean", "variance", "_t", "_a", "_b")
+_SHOWN = ("locations", "weights", "jump", "rate", "shift", "mean", "variance", "share", "exponent", "factor", "offset")
 
 
 def _rotated(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -93,7 +93,7 @@ def matrix_eigenvalues(node: Node, n: int, rng: np.random.Generator) -> NDArray[
         g = rng.normal(size=(n, round(node.rate * n)))
         return np.asarray(np.linalg.eigvalsh(g @ g.T * (node.jump / n))) + node.shift
     if isinstance(node, Affine):
-        return np.sort(node._a * matrix_eigenvalues(node.child, n, rng) + node._b)
+        return np.sort(node.factor * matrix_eigenvalues(node.child, n, rng) + node.offset)
     if isinstance(node, (Sum, Noisy)):
         one, other = (node.one, node.other) if isinstance(node, Sum) else (node.child, node.noise)
         a, b = matrix_eigenvalues(one, n, rng), matrix_eigenvalues(other, n, rng)
@@ -105,19 +105,21 @@ def matrix_eigenvalues(node: Node, n: int, rng: np.random.Generator) -> NDArray[
     if isinstance(node, CompoundPoisson):
         # Σ jump g gᵀ/n over t n Gaussian vectors g
         jumps = matrix_eigenvalues(node.child, n, rng)
-        k = round(node._t * n)
+        k = round(node.rate * n)
         jumps = np.quantile(jumps, (np.arange(k) + 0.5) / k, method="inverted_cdf")
         g = rng.normal(size=(n, k))
         return np.asarray(np.linalg.eigvalsh((g * jumps) @ g.T / n))
     if isinstance(node, Part):
-        k = round(node._t * n)
+        k = round(node.share * n)
         eigenvalues = matrix_eigenvalues(node.child, n, rng)
         kept = np.quantile(eigenvalues, (np.arange(k) + 0.5) / k, method="inverted_cdf")
         return np.sort(np.append(np.zeros(n - k), kept))
     if isinstance(node, AdditivePower):
         # free compression: a 1/t corner of t times the matrix
-        big = round(node._t * n)
-        return np.asarray(np.linalg.eigvalsh(_rotated(node._t * matrix_eigenvalues(node.child, big, rng), rng)[:n, :n]))
+        big = round(node.exponent * n)
+        return np.asarray(
+            np.linalg.eigvalsh(_rotated(node.exponent * matrix_eigenvalues(node.child, big, rng), rng)[:n, :n])
+        )
     raise ValueError(f"{shown(node)}: has no matrix model")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rmt_attention import laws
+from rmt_attention import ConvergenceError, laws
 from rmt_attention.free.convolutions import Product, Sum
 from rmt_attention.free.free_law import FreeLaw
 from rmt_attention.free.leaves import Atomic, FreePoisson, Semicircle
@@ -177,6 +177,16 @@ def test_random_expressions_agree_with_eigenvalues_of_matrices(number: int) -> N
     wrong = Affine(node, 1.15, -0.15 * node.mean + 0.1 * node.variance**0.5)
     assert _distance(FreeLaw(node, "law"), eigenvalues) < 0.02, shown(node)
     assert _distance(FreeLaw(wrong, "law"), eigenvalues) > 0.03, shown(node)  # negative control
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: (x > 1.1) * 1.0, lambda x: abs(x - 1.1), lambda x: np.cos(300 * x)],
+    ids=["jump", "kink", "fast"],
+)
+def test_integrals_of_functions_the_cells_do_not_resolve_raise(function: Callable[[np.ndarray], np.ndarray]) -> None:
+    with pytest.raises(ConvergenceError, match="∫ f is not resolved"):
+        FreeLaw(Sum(THREE, POISSON), "law").expectation(function)
 
 
 def test_an_atom_has_its_mass_its_levels_and_its_pole() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
-from rmt_attention import AttentionLayer, conditional_law
+from rmt_attention import AttentionLayer, ConvergenceError, conditional_law
 from rmt_attention.laws import SpectralLaw, attention_law, output_law, tied_output_law, tied_values_law
 
 from .registry import CASES, Case
@@ -50,3 +53,25 @@ def test_a_density_too_large_by_a_part_in_a_thousand_is_seen() -> None:
     """Negative control."""
     law = CASES[0].law
     assert abs(1.001 * law.expectation(np.ones_like) - 1) > 9e-4
+
+
+def test_integrals_of_functions_that_turn_fast_take_as_many_points_as_they_need() -> None:
+    law = output_law(1, 12, 1.5, 1.5, 1.5)
+    for frequency in (2, 10, 50, 100):
+        low, high = law.support[0]
+        expected = quad(law.density, low, high, weight="cos", wvar=frequency, epsabs=1e-12, limit=500)[0]
+        assert law.expectation(lambda x, k=frequency: np.cos(k * x)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("function", [lambda x: (x > 1) * 1.0, lambda x: abs(x - 1)], ids=["jump", "kink"])
+def test_integrals_of_functions_that_are_not_smooth_raise(function: Callable[[np.ndarray], np.ndarray]) -> None:
+    law = output_law(1, 12, 1.5, 1.5, 1.5)
+    with pytest.raises(ConvergenceError, match=r"∫ f still changes by .* must be smooth"):
+        law.expectation(function)
+
+
+def test_tied_laws_at_large_beta_do_not_warn() -> None:
+    """Warnings are errors in tests."""
+    law = tied_values_law(26, 4, 1)
+    for x in (1e285, 1e290):
+        assert float(law.cdf(x)) == pytest.approx(float(law.precise(20).cdf(x)), rel=1e-11)
