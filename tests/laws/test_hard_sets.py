@@ -45,9 +45,13 @@ def test_every_method_in_double_precision_agrees_with_forty_digits_on_more_sets(
 
 def test_a_law_slightly_wrong_is_seen_in_every_stratum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: a density too large by 1e-7, a w too large by 1e-12, a quantile off by 1e-8."""
-    density, w, quantile = SpectralLaw.quadrature, SpectralLaw.degrees_of_freedom, SpectralLaw.quantile
-    wrong_nodes = property(lambda law: (density.func(law)[0], density.func(law)[1] * (1 + 1e-7)))
-    monkeypatch.setattr(SpectralLaw, "quadrature", wrong_nodes)
+    rule, w, quantile = SpectralLaw._quadrature, SpectralLaw.degrees_of_freedom, SpectralLaw.quantile
+
+    def heavy(law: SpectralLaw, level: int) -> tuple[np.ndarray, np.ndarray]:
+        x, weights = rule(law, level)
+        return x, weights * (1 + 1e-7)
+
+    monkeypatch.setattr(SpectralLaw, "_quadrature", heavy)
     monkeypatch.setattr(SpectralLaw, "degrees_of_freedom", lambda law, ridge: w(law, ridge) * (1 + 1e-12))
     monkeypatch.setattr(SpectralLaw, "quantile", lambda law, q: quantile(law, np.minimum(1, np.add(q, 1e-8))))
     found = faults(tabulate(stress_errors, generate(6, seed=1)), LIMITS)
