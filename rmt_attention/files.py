@@ -14,34 +14,36 @@ from typing import BinaryIO
 def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file beside ``path`` and rename it there when the block ends without error."""
     check_writable(path)
-    if Path(path).exists() and not Path(path).is_file():  # a device or pipe has no other content to protect
-        with _named(path), Path(path).open("wb") as device:
-            yield device
-        return
-    target = Path(path).resolve()  # through a link, to the file it names
-    check_writable(target)
     with _named(path):
+        if Path(path).exists() and not Path(path).is_file():  # a device or pipe has no other content to protect
+            with Path(path).open("wb") as device:
+                yield device
+            return
+        target = Path(path).resolve()  # through a link, to the file it names
+        check_writable(target)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
 def _named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors of the system name the file that was asked for; a closed pipe stays one."""
+    """Errors of the system name the file that was asked for; a closed pipe stays one, and what has a name keeps it."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.errno is None:
+            raise
         raise OSError(f"path={os.fspath(path)!r}: cannot be written: {error.strerror}") from None
 
 

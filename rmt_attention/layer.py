@@ -160,7 +160,9 @@ class AttentionLayer:
     ) -> tuple[Head, ...]:
         n_heads = positive_integer("heads", heads)
         if n_heads > _MOST_HEADS:
-            raise ValueError(f"heads={n_heads}: must be ≤ {_MOST_HEADS}; limits for more are those of equal ratios d/n")
+            raise ValueError(
+                f"heads={n_heads}: must be ≤ {_MOST_HEADS}; functions of rmt_attention.laws take any number"
+            )
         if d_key is None:
             if d_model % n_heads:
                 raise ValueError(f"heads={n_heads}: must divide d_model={d_model} when d_key is not given")

@@ -87,8 +87,18 @@ def _numbers(name: str, value: ArrayLike, kind: type) -> NDArray[Any]:
     return given.astype(kind, copy=False)
 
 
-def check_size(size: Any) -> None:
-    """ValueError unless the shape of an array: an integer ≥ 0 or a sequence of them, None for one number."""
+def check_levels(q: ArrayLike) -> NDArray[np.float64]:
+    """Real array in [0, 1]; ValueError naming the first offending entry otherwise."""
+    levels = check_numbers("q", q, minimum=0.0)
+    if (levels > 1).any():
+        raise ValueError(f"q={float(levels[levels > 1].flat[0])!r}: must be in [0, 1]")
+    return levels
+
+
+def check_draws(size: Any, rng: Any) -> None:
+    """ValueError unless a numpy Generator and an array's shape: an integer ≥ 0 or a sequence of them, None for one."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng={rng!r}: must be a numpy Generator")
     sizes = size if isinstance(size, Sequence) else [] if size is None else [size]
     for one in sizes:
         if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, np.integer)) or one < 0:
@@ -247,17 +257,13 @@ class EmpiricalLaw:
 
     def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
         """Smallest eigenvalue x with cdf(x) ≥ q, 0 ≤ q ≤ 1; the smallest one at q = 0."""
-        levels = check_numbers("q", q, minimum=0.0)
-        if (levels > 1).any():
-            raise ValueError(f"q={float(levels[levels > 1].flat[0])!r}: must be in [0, 1]")
+        levels = check_levels(q)
         shares = np.arange(1, len(self) + 1) / len(self)
         return np.asarray(self.eigenvalues[np.searchsorted(shares, levels, side="left")])
 
     def sample(self, size: int | Sequence[int] | None, rng: np.random.Generator) -> NDArray[np.float64]:
         """Eigenvalues drawn independently, with replacement."""
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(f"rng={rng!r}: must be a numpy Generator")
-        check_size(size)
+        check_draws(size, rng)
         return rng.choice(self.eigenvalues, size)
 
     def normalized(self) -> EmpiricalLaw:

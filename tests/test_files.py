@@ -105,3 +105,14 @@ def test_a_link_leads_to_the_file_it_names_and_a_device_stays_one(tmp_path: Path
 def test_a_full_device_is_an_error_that_names_it() -> None:
     with pytest.raises(OSError, match=r"path='/dev/full': cannot be written"), write_whole("/dev/full") as stream:
         stream.write(b"x" * 100_000)
+
+
+def test_an_error_that_names_its_file_passes_the_others(tmp_path: Path) -> None:
+    """Several files are open at once: the one that fails is named, not the one around it."""
+    with (
+        pytest.raises(OSError, match=r"path='/dev/full': cannot be written"),
+        write_whole(tmp_path / "outer"),
+        write_whole("/dev/full") as stream,
+    ):
+        stream.write(b"x" * 100_000)
+    assert not (tmp_path / "outer").exists()

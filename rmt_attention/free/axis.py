@@ -89,7 +89,7 @@ class Axis:
         node = sub.node
         self.marks = [x for x, _ in node.marks]
         self._masses = [mass for _, mass in node.marks]
-        self._width = node.high - node.low
+        self._width = node.extent
         roots = self._first()
         order = np.argsort(roots.z.real)
         roots = roots.take(order)
@@ -123,7 +123,7 @@ class Axis:
         roots = roots.take(found)
         roots = roots.take(self.sub.sharp(roots) | (roots.z.real > _DULL * self._width))
         while node.low == 0 and node.sharp and roots.inside[0] and roots.z[0].real > _FLOOR * node.high:
-            if self._below(roots, self._mass(roots)) < _DEEP:
+            if self._below(roots.z[0].real, self._mass(roots)[0]) < _DEEP:
                 break
             lower = max(1e-30 * roots.z[0].real, 0.5 * _FLOOR * node.high)
             deep, reached = self._step_down(roots, lower)
@@ -168,12 +168,13 @@ class Axis:
             found |= (x > low) & (x < high)
         return found
 
-    def _below(self, roots: Roots, above: Array) -> float:
-        return float(1 - above[0] - self._between(np.array(-np.inf), roots.z.real[0]))
+    def _below(self, x: float, above: float) -> float:
+        """Mass below x but for marks."""
+        return float(1 - above - self._between(-np.inf, x))
 
     def _bottom(self) -> None:
         """What lies below the first point."""
-        below = float(1 - self.above[0] - self._between(np.array(-np.inf), self.x[0]))
+        below = self._below(self.x[0], self.above[0])
         start = 0.0 if self.sub.node.low == 0 else self.x[0]
         if self.inside[0] and start < self.x[0]:
             self._add(start, self.x[0], "lump", self.above[0], np.array([self.x[0] / 4]), np.array([below]))

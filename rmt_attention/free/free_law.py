@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ConvergenceError
-from ..spectra import Atom, check_complex, check_numbers, check_order, check_size, check_values, shown
+from ..spectra import Atom, check_complex, check_draws, check_levels, check_numbers, check_order, check_values, shown
 from .axis import LAST_COEFFICIENTS, Axis, Cell
 from .nodes import EPS, Array, Node
 from .subordination import Roots, Subordination
@@ -27,8 +27,9 @@ _UNRESOLVED = 1e-7  # of ∫ |f|: largest error of an integral
 class FreeLaw:
     """A law with compact support, built from atoms by free convolutions, powers and compound Poisson laws.
 
-    The spectrum is divided into cells whose mass is confirmed against the closed form (free.cells); densities and the
-    cdf are solved at every x asked for, without smoothing. Numbers are right to about 1e-12 of the whole mass.
+    The spectrum is divided into cells whose mass is confirmed against the closed form (free.cells), each to 1e-12, or
+    to what rounding leaves of it next to an atom; densities and the cdf are solved at every x asked for, without
+    smoothing.
 
     Methods raise ValueError on NaN and :class:`rmt_attention.ConvergenceError` if the branch of a point cannot be
     proved.
@@ -73,7 +74,7 @@ class FreeLaw:
 
     @cached_property
     def _circle(self) -> tuple[Array, Array]:
-        radius = _CIRCLE * max(abs(self.node.low), abs(self.node.high))
+        radius = _CIRCLE * (max(abs(self.node.low), abs(self.node.high)) or 1.0)
         z = radius * np.exp(1j * np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
         return z, self.cauchy(z)
 
@@ -151,17 +152,14 @@ class FreeLaw:
         flat = points.ravel()
         result = np.zeros(flat.shape)
         index = self._index(flat)
-        for kind in ("lump", "solved"):
-            rows = np.flatnonzero(self._kind(index) == kind)
-            if kind == "lump":  # as narrow as rounding: its mean density
-                cells = self._axis.cells
-                for row in rows:
-                    cell = cells[index[row]]
-                    result[row] = max(cell.masses[0], 0.0) / (cell.high - cell.low)
-            elif rows.size:
-                roots, found = self._axis_roots(flat[rows])
-                self._all(found, flat[rows])
-                result[rows] = self._sub.density(roots)
+        for row in np.flatnonzero(self._kind(index) == "lump"):  # too narrow to be seen into: its mean density
+            cell = self._axis.cells[index[row]]
+            result[row] = max(cell.masses[0], 0.0) / (cell.high - cell.low)
+        solved = np.flatnonzero(self._kind(index) == "solved")
+        if solved.size:
+            roots, found = self._axis_roots(flat[solved])
+            self._all(found, flat[solved])
+            result[solved] = self._sub.density(roots)
         return result.reshape(points.shape)
 
     def _index(self, x: Array) -> Array:
@@ -180,14 +178,12 @@ class FreeLaw:
 
     def _axis_roots(self, x: Array) -> tuple[Roots, Array]:
         """Roots at real x, from the solved points of the cell where there are some."""
-        guess = np.empty((self.node.leaves, x.size), complex)
+        guess = np.full((self.node.leaves, x.size), np.nan, complex)
         index = self._index(x)
-        plain = np.ones(x.size, bool)
         edges = np.zeros(x.size, bool)
         for number in np.unique(index[self._kind(index) == "solved"]):
             cell = self._axis.cells[number]
             rows = np.flatnonzero(index == number)
-            plain[rows] = False
             order = np.argsort(cell.nodes)
             nodes, parameters = cell.nodes[order], cell.parameters[:, order]
             right = np.clip(np.searchsorted(nodes, x[rows]), 1, nodes.size - 1)
@@ -202,24 +198,9 @@ class FreeLaw:
                 close = np.sqrt(distance) < _NEAR * np.sqrt(np.abs(nodes - cell.edge.x).min())
                 guess[:, rows[close]] = self._axis.guess_from_edge(cell.edge, x[rows[close]])
                 edges[rows[close]] = True
-        roots, found = self._sub.attempt(x + 0j, guess) if not plain.any() else self._mixed(x, guess, plain)
-        rest = np.flatnonzero(~found & ~plain)
-        if rest.size:
-            more, again = self._sub.solve(x[rest] + 0j)
-            hidden = ~again & edges[rest]  # next to a flat edge rounding hides the branch: the expansion there
-            roots.parameters[:, rest] = np.where(hidden, guess[:, rest], more.parameters)
-            roots.inside[rest] = more.inside | hidden
-            found[rest] = again | hidden
-        return roots, found
-
-    def _mixed(self, x: Array, guess: Array, plain: Array) -> tuple[Roots, Array]:
-        """Points with and without a guess."""
-        one, found_one = self._sub.attempt(x[~plain] + 0j, guess[:, ~plain])
-        other, found_other = self._sub.solve(x[plain] + 0j)
-        parameters, inside, found = guess, np.zeros(x.size, bool), np.zeros(x.size, bool)
-        for rows, part, good in ((~plain, one, found_one), (plain, other, found_other)):
-            parameters[:, rows], inside[rows], found[rows] = part.parameters, part.inside, good
-        return Roots(x + 0j, parameters, inside), found
+        roots, found = self._sub.solve(x + 0j, guess)
+        hidden = ~found & edges  # next to a flat edge rounding hides the branch: the expansion there
+        return Roots(roots.z, np.where(hidden, guess, roots.parameters), roots.inside | hidden), found | hidden
 
     def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
         """μ((−∞, x]), right-continuous: π μ((x, ∞)) is the imaginary part of ∫ log(z − x) dμ at x + i0. (free.mass)"""
@@ -245,16 +226,14 @@ class FreeLaw:
 
     def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
         """Smallest x with cdf(x) ≥ q, for 0 ≤ q ≤ 1: an atom's location for its levels, the left end of a gap."""
-        levels = check_numbers("q", q, minimum=0.0)
-        if (levels > 1).any():
-            raise ValueError(f"q={float(levels[levels > 1].flat[0])!r}: must be in [0, 1]")
+        levels = check_levels(q)
         flat = levels.ravel()
         result = np.full(flat.shape, np.nan)
-        open_ = np.ones(flat.shape, bool)
+        left = np.ones(flat.shape, bool)
         for x, start, stop, cell in self._stretches:
-            here = open_ & (flat <= stop)
+            here = left & (flat <= stop)
             rows = np.flatnonzero(here)
-            open_ &= ~here
+            left &= ~here
             if cell is None:
                 result[rows] = x
             elif cell.kind == "lump":
@@ -262,7 +241,7 @@ class FreeLaw:
                 result[rows] = cell.low + share * (cell.high - cell.low)
             elif rows.size:
                 result[rows] = self._invert(cell, flat[rows], start, stop)
-        result[open_] = self._stretches[-1][0]
+        result[left] = self._stretches[-1][0]
         return result.reshape(levels.shape)
 
     @cached_property
@@ -315,15 +294,13 @@ class FreeLaw:
 
     def sample(self, size: int | Sequence[int] | None, rng: np.random.Generator) -> NDArray[np.float64]:
         """Independent draws from the law, atoms included, by inversion of the cdf."""
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(f"rng={rng!r}: must be a numpy Generator")
-        check_size(size)
+        check_draws(size, rng)
         return self.quantile(rng.random(size))
 
     def expectation(self, function: Callable[[NDArray[np.float64]], ArrayLike]) -> float:
         """∫ f dμ, atoms included, for a vectorised function that is smooth on the support. (free.cells)
 
-        About as good as the mass of the cells, 1e-12, for functions as smooth over the law as x² is. In every cell the
+        About as good as the mass of the cells for functions as smooth over the law as x² is. In every cell the
         last Legendre coefficients of f tell what the rule misses, about their square over the largest |f|; where that
         is more than 1e-7 of ∫ |f| dμ, f has jumps, kinks or turns too fast, and ConvergenceError is raised.
         """

@@ -60,7 +60,7 @@ class Atomic(Node):
         )
 
     def scales(self) -> list[tuple[float, float]]:
-        return [(self.mean, 3 * (self.high - self.low))]
+        return [(self.mean, 3 * self.extent)]
 
 
 class FreePoisson(Node):

@@ -76,6 +76,11 @@ class Node(ABC):
     marks: Marks  # locations and masses of the atoms; mass 0 where one is about to form
     sharp = False  # whether the parameter resolves z to relative precision at z → 0
 
+    @property
+    def extent(self) -> float:
+        """Width of the bounds of the support; the size of the location for a point mass."""
+        return self.high - self.low or abs(self.high) or 1.0
+
     @cached_property
     def zero_mass(self) -> float:
         return sum(mass for x, mass in self.marks if x == 0)
@@ -100,12 +105,22 @@ class Node(ABC):
 class Operation(Node):
     """An operation on one law."""
 
+    additive: bool | None = None  # how z subordinates that of the child, if not by an affine map
+    turn = 1  # −1 where the child is on the other half-plane
+
     def __init__(self, child: Node) -> None:
         self.child, self.leaves = child, child.leaves
 
     @abstractmethod
     def image(self, inner: Point) -> Point:
         """The point from that of the child."""
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        inner = self.child.at(trace, row, sheet * self.turn)
+        point = self.image(inner)
+        if self.additive is not None:
+            trace.links.append(Link(self.additive, sheet, inner.z, point.z))
+        return point
 
     def scales(self) -> list[tuple[float, float]]:
         return self.child.scales()

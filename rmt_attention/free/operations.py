@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .leaves import FreePoisson
-from .nodes import EPS, Array, Link, Node, Operation, Point, Trace, angle, merged
+from .nodes import EPS, Array, Node, Operation, Point, Trace, angle, merged
 
 
 def has_zero(node: Node) -> bool:
@@ -25,7 +25,7 @@ class Affine(Operation):
 
     def __init__(self, child: Node, factor: float, offset: float) -> None:
         super().__init__(child)
-        self.factor, self.offset, self._turn = factor, offset, 1 if factor > 0 else -1
+        self.factor, self.offset, self.turn = factor, offset, 1 if factor > 0 else -1
         self.mean, self.variance = factor * child.mean + offset, factor**2 * child.variance
         self.low, self.high = sorted((factor * child.low + offset, factor * child.high + offset))
         self.marks = merged((factor * x + offset, mass) for x, mass in child.marks)
@@ -40,19 +40,18 @@ class Affine(Operation):
             noise = noise + EPS * (np.abs(z.value - b) + abs(b))
         return Point(F, inner.R.affine(a, b), z, inner.V if self._dilation else self.excess(F, z), noise)
 
-    def at(self, trace: Trace, row: int, sheet: int) -> Point:
-        return self.image(self.child.at(trace, row, sheet * self._turn))
-
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start((z - self.offset) / self.factor, out, row)
 
     def argument(self, trace: Trace, row: int, sheet: int) -> tuple[Array, Point]:
-        value, inner = self.child.argument(trace, row, sheet * self._turn)
+        value, inner = self.child.argument(trace, row, sheet * self.turn)
         return value + (np.pi * sheet if self.factor < 0 else 0.0), self.image(inner)
 
 
 class Noisy(Operation):
     """μ ⊞ a free Poisson or semicircle law. (free.sum)"""
+
+    additive = True
 
     def __init__(self, child: Node, noise: FreePoisson) -> None:
         super().__init__(child)
@@ -72,12 +71,6 @@ class Noisy(Operation):
         )
         return Point(F, inner.R + extra, z, self.excess(F, z), noise)
 
-    def at(self, trace: Trace, row: int, sheet: int) -> Point:
-        inner = self.child.at(trace, row, sheet)
-        point = self.image(inner)
-        trace.links.append(Link(True, sheet, inner.z, point.z))
-        return point
-
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z - self.noise.mean, out, row)
 
@@ -94,6 +87,8 @@ class Noisy(Operation):
 
 class CompoundPoisson(Operation):
     """π(μ, t), of free cumulants t ∫ xᵏ dμ. (free.compound)"""
+
+    additive = True
 
     def __init__(self, child: Node, rate: float) -> None:
         super().__init__(child)
@@ -118,11 +113,6 @@ class CompoundPoisson(Operation):
         z = F * V.affine(1.0, self.zero_mass)
         relative = inner.noise / np.abs(F.value) + 4 * EPS
         return Point(F, R, z, V, relative * np.abs(z.value) + EPS * self._surplus * np.abs(F.value))
-
-    def at(self, trace: Trace, row: int, sheet: int) -> Point:
-        point = self.image(self.child.at(trace, row, sheet))
-        trace.links.append(Link(True, sheet, point.F, point.z))
-        return point
 
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z - self.mean, out, row)
@@ -152,9 +142,6 @@ class Part(Operation):
         F = inner.z * V.affine(1.0, self.zero_mass).inverse()
         return Point(F, inner.z + F.affine(-1.0), inner.z, V, inner.noise)
 
-    def at(self, trace: Trace, row: int, sheet: int) -> Point:
-        return self.image(self.child.at(trace, row, sheet))
-
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z, out, row)
 
@@ -166,24 +153,20 @@ class Part(Operation):
 class AdditivePower(Operation):
     """μ^{⊞t}, t > 1. (free.powers)"""
 
-    def __init__(self, child: Node, power: float) -> None:
+    additive = True
+
+    def __init__(self, child: Node, exponent: float) -> None:
         super().__init__(child)
-        self.exponent = power
-        self.mean, self.variance = power * child.mean, power * child.variance
-        self.low, self.high = power * child.low, power * child.high
-        self.marks = merged((power * x, power * mass - (power - 1)) for x, mass in child.marks)
+        self.exponent = exponent
+        self.mean, self.variance = exponent * child.mean, exponent * child.variance
+        self.low, self.high = exponent * child.low, exponent * child.high
+        self.marks = merged((exponent * x, exponent * mass - (exponent - 1)) for x, mass in child.marks)
 
     def image(self, inner: Point) -> Point:
         extra = inner.R.affine(self.exponent - 1)
         z = inner.z + extra
         noise = inner.noise + EPS * (np.abs(inner.z.value) + np.abs(extra.value))
         return Point(inner.F, inner.R.affine(self.exponent), z, self.excess(inner.F, z), noise)
-
-    def at(self, trace: Trace, row: int, sheet: int) -> Point:
-        inner = self.child.at(trace, row, sheet)
-        point = self.image(inner)
-        trace.links.append(Link(True, sheet, inner.z, point.z))
-        return point
 
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z - (self.exponent - 1) * self.child.mean, out, row)
@@ -196,13 +179,17 @@ class AdditivePower(Operation):
 class MultiplicativePower(Operation):
     """μ^{⊠t}, t > 1, μ on [0, ∞). (free.powers)"""
 
-    def __init__(self, child: Node, power: float) -> None:
+    additive = False
+
+    def __init__(self, child: Node, exponent: float) -> None:
         super().__init__(child)
-        self.exponent = power
-        self.mean = child.mean**power
-        self.variance = power * child.variance * child.mean ** (2 * power - 2)
-        self.low, self.high = child.low**power, child.high**power
-        self.marks = merged((x**power, power * mass - (power - 1)) if x else (x, mass) for x, mass in child.marks)
+        self.exponent = exponent
+        self.mean = child.mean**exponent
+        self.variance = exponent * child.variance * child.mean ** (2 * exponent - 2)
+        self.low, self.high = child.low**exponent, child.high**exponent
+        self.marks = merged(
+            (x**exponent, exponent * mass - (exponent - 1)) if x else (x, mass) for x, mass in child.marks
+        )
         self.sharp = child.sharp
 
     def image(self, inner: Point) -> Point:
@@ -210,12 +197,6 @@ class MultiplicativePower(Operation):
         z = inner.z * factor
         noise = inner.noise * np.abs(factor.value) + 4 * EPS * np.abs(z.value)
         return Point(inner.F * factor, inner.R * factor, z, inner.V, noise)
-
-    def at(self, trace: Trace, row: int, sheet: int) -> Point:
-        inner = self.child.at(trace, row, sheet)
-        point = self.image(inner)
-        trace.links.append(Link(False, sheet, inner.z, point.z))
-        return point
 
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z / self.child.mean ** (self.exponent - 1), out, row)

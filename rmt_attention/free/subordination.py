@@ -186,8 +186,7 @@ class Subordination:
 
     def _descend(self, z: Array) -> tuple[Roots, Array]:
         """From the height of the support's width down to every point."""
-        top = 2 * (self.node.high - self.node.low)
-        height = np.maximum(top, 2 * z.imag)
+        height = np.maximum(2 * self.node.extent, 2 * z.imag)
         now = np.empty((self.node.leaves, z.size), complex)
         self.node.start(z.real + 1j * height, now, 0)
         now, done = self.newton(z.real + 1j * height, now, 60)

@@ -18,7 +18,17 @@ from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
 from ..solvers.quantile import invert_cdf
 from ..solvers.real_root import LARGEST_RESIDUAL, solve_ridge
-from ..spectra import Atom, check_complex, check_numbers, check_order, check_positive, check_size, check_values, shown
+from ..spectra import (
+    Atom,
+    check_complex,
+    check_draws,
+    check_levels,
+    check_numbers,
+    check_order,
+    check_positive,
+    check_values,
+    shown,
+)
 from .moments import curve_moment
 from .singular_values import SingularValueLaw
 from .solution import Solution
@@ -234,9 +244,7 @@ class SpectralLaw:
 
         On a gap the left edge. q = 0 gives the smallest point of the law.
         """
-        levels = check_numbers("q", q, minimum=0.0)
-        if (levels > 1).any():
-            raise ValueError(f"q={float(levels[levels > 1].flat[0])!r}: must be in [0, 1]")
+        levels = check_levels(q)
         result = np.zeros(levels.shape)
         starts = self.cdf(np.array([low for low, _ in self._pieces]))
         stops = np.append(starts[1:], 1.0)
@@ -255,9 +263,7 @@ class SpectralLaw:
 
     def sample(self, size: int | Sequence[int] | None, rng: np.random.Generator) -> NDArray[np.float64]:
         """Independent draws from the law, atoms included, by exact inversion of the cdf."""
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(f"rng={rng!r}: must be a numpy Generator")
-        check_size(size)
+        check_draws(size, rng)
         return self.quantile(rng.random(size))
 
     def expectation(self, function: Callable[[NDArray[np.float64]], ArrayLike]) -> float:

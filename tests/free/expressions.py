@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rmt_attention.free.convolutions import Product, Sum
 from rmt_attention.free.leaves import Atomic, FreePoisson, Semicircle
-from rmt_attention.free.nodes import Node
+from rmt_attention.free.nodes import Node, Operation
 from rmt_attention.free.operations import (
     AdditivePower,
     Affine,
@@ -81,7 +81,7 @@ def _rotated(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[n
 def matrix_eigenvalues(node: Node, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Eigenvalues of a random n × n matrix whose spectrum tends to the law; none of the solver's formulas is used.
 
-    Parts and powers of no whole exponent are compressions of a larger matrix or have no model here: ValueError.
+    Multiplicative powers have no model: ValueError.
     """
     if isinstance(node, Atomic):
         counts = np.round(np.cumsum(node.weights) * n).astype(int)
@@ -129,9 +129,4 @@ def has_matrix(node: Node) -> bool:
         return False
     if isinstance(node, (Sum, Product)):
         return has_matrix(node.one) and has_matrix(node.other)
-    return has_matrix(node.child) if isinstance(node, _ON_ONE) else True
-
-
-_ON_ONE = (Affine, Noisy, CompoundPoisson, Part, AdditivePower)
-
-__all__ = ["has_matrix", "matrix_eigenvalues", "random_expression", "shown"]
+    return has_matrix(node.child) if isinstance(node, Operation) else True

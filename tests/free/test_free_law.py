@@ -204,6 +204,26 @@ def test_an_atom_has_its_mass_its_levels_and_its_pole() -> None:
     assert abs((draws == 1.0).mean() - 0.4) < 0.05
 
 
+@pytest.mark.parametrize("x", [-3.0, 0.0, 2.0])
+def test_a_point_mass_is_a_law_like_any_other(x: float) -> None:
+    law = FreeLaw(Atomic(np.array([x]), np.ones(1)), "law")
+    assert (law.support, law.quantile([0.0, 0.3, 1.0]).tolist()) == ((), [x, x, x])
+    assert law.cdf([x - 1, x, x + 1]).tolist() == [0.0, 1.0, 1.0]
+    assert law.cauchy(x + 1j) == pytest.approx(-1j)
+    assert law.moment(3) == pytest.approx(x**3, abs=1e-12)
+
+
+@pytest.mark.parametrize("order", range(31))
+def test_moments_of_the_semicircle_are_catalan_numbers_and_those_of_poisson_narayana_sums(order: int) -> None:
+    half = order // 2
+    catalan = 0 if order % 2 else math.comb(order, half) / (half + 1) * 0.25**half
+    assert FreeLaw(Semicircle(0.0, 0.25), "law").moment(order) == pytest.approx(catalan, abs=1e-14 * 1.15**order)
+    narayana = sum(math.comb(order, k) * math.comb(order, k - 1) / order * 1.6**k for k in range(1, order + 1))
+    top = POISSON.high**order
+    expected = 0.7**order * narayana if order else 1.0
+    assert FreeLaw(POISSON, "law").moment(order) == pytest.approx(expected, abs=1e-14 * 1.15**order * top)
+
+
 def test_degrees_of_freedom_are_the_integral_and_end_at_the_mass_off_zero() -> None:
     law = FreeLaw(Product(SIZES, FreePoisson(1.0, 0.5, 0.0)), "law")
     for ridge in (1e-3, 1.0, 30.0):
