@@ -21,7 +21,7 @@ from ..errors import ConvergenceError
 from .nodes import EPS, Array
 from .subordination import Roots, Subordination
 
-__all__ = ["LAST_COEFFICIENTS", "Axis", "Cell"]
+__all__ = ["GAUSS", "Axis", "Cell"]
 
 _FIRST = 40  # cells to begin with
 _NODES = 12  # of the Gauss rule of a cell
@@ -37,9 +37,7 @@ _SPREAD = 4.0  # ratio of the ends from which a cell is seen in log x
 _DULL = 1e-3  # of the width, below which points without digits are left out
 
 _NONE = np.empty(0)
-_T, _W = np.polynomial.legendre.leggauss(_NODES)
-# of the last two Legendre polynomials in a function, from its values at the nodes
-LAST_COEFFICIENTS = np.polynomial.legendre.legvander(_T, _NODES - 1)[:, -2:].T * _W * (_NODES - 0.5)
+GAUSS = _T, _W = np.polynomial.legendre.leggauss(_NODES)
 
 
 @dataclass(frozen=True)

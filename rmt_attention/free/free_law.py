@@ -1,46 +1,162 @@
-"""The law of an expression of free probability: its spectrum and transforms, answered from its curve."""
+"""Laws of free probability as objects: transforms and spectrum, and the operations that make new laws of them."""
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ConvergenceError
-from ..spectra import Atom, check_complex, check_draws, check_levels, check_numbers, check_order, check_values, shown
-from .axis import LAST_COEFFICIENTS, Axis, Cell
-from .nodes import EPS, Array, Node
-from .subordination import Roots, Subordination
+from ..solvers.integral import refined_integral
+from ..spectra import (
+    Atom,
+    check_complex,
+    check_draws,
+    check_levels,
+    check_numbers,
+    check_order,
+    check_positive,
+    shown,
+)
+from . import algebra, transforms
+from .nodes import Node
+from .spectrum import FreeSpectrum
 
 __all__ = ["FreeLaw"]
 
 _LARGEST_ORDER = 30
 _CIRCLE = 1.15  # radius over that of the spectrum
 _POINTS = 140  # on half of the circle: the trapezoidal rule leaves 1.15^{−280}
-_NEAR = 0.5  # of √distance of the first node to the edge, within which guesses come from the edge
-_STEPS = 80  # of a quantile
-_UNRESOLVED = 1e-7  # of ∫ |f|: largest error of an integral
+_CLEAR = 1e-9  # of the width, above 0: a law that reaches down to there is on (0, ∞)
+_LONGEST = 60  # characters of a name
 
 
 class FreeLaw:
-    """A law with compact support, built from atoms by free convolutions, powers and compound Poisson laws.
+    """A law with compact support, made of elementary laws by the operations of free probability.
 
-    The spectrum is divided into cells whose mass is confirmed against the closed form (free.cells), each to 1e-12, or
+    ``μ + ν`` is the free additive convolution ⊞, ``μ @ ν`` the free multiplicative convolution ⊠ of laws on [0, ∞);
+    with a number, ``a * μ + b`` is the law of a·x + b, and ``μ - ν`` is μ ⊞ (−ν). See also :meth:`additive_power`,
+    :meth:`multiplicative_power` and :func:`rmt_attention.free.compound_poisson`. They stand for matrices A and B in
+    general position, B = U D Uᵀ with U uniform on the orthogonal group: + for A + B, @ for A^{1/2} B A^{1/2}.
+
+    The spectrum is divided into cells whose mass is confirmed against its closed form (free.cells), each to 1e-12, or
     to what rounding leaves of it next to an atom; densities and the cdf are solved at every x asked for, without
-    smoothing.
+    smoothing. Every root is proved to be on the right branch. (free.branch)
 
-    Methods raise ValueError on NaN and :class:`rmt_attention.ConvergenceError` if the branch of a point cannot be
-    proved.
+    Methods raise ValueError on NaN and what is out of range, and :class:`rmt_attention.ConvergenceError` if the branch
+    of a point cannot be proved.
+
+    Examples
+    --------
+    >>> from rmt_attention import free
+    >>> law = free.marchenko_pastur(0.5) @ free.marchenko_pastur(0.25)
+    >>> [(round(low, 7), round(high, 7)) for low, high in law.support]
+    [(0.0559356, 3.7466902)]
     """
 
+    __array_ufunc__ = None  # numpy's numbers leave the operators to the law
+
     def __init__(self, node: Node, name: str) -> None:
-        self.node, self.name = node, name
-        self._sub = Subordination(node)
+        self.node = node
+        self.name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        self._spectrum = FreeSpectrum(node, self.name)
 
     def __repr__(self) -> str:
         return f"<FreeLaw {self.name}: mean {self.mean:.6g}, variance {self.variance:.6g}>"
+
+    # Operations ------------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: FreeLaw | float) -> FreeLaw:
+        if isinstance(other, FreeLaw):
+            return FreeLaw(algebra.add(self.node, other.node), f"({self.name} ⊞ {other.name})")
+        shift = _number(other, "free additive convolution")
+        return FreeLaw(algebra.affine(self.node, 1.0, shift), f"({self.name} + {shift:g})")
+
+    __radd__ = __add__
+
+    def __neg__(self) -> FreeLaw:
+        return FreeLaw(algebra.affine(self.node, -1.0, 0.0), f"−{self.name}")
+
+    def __sub__(self, other: FreeLaw | float) -> FreeLaw:
+        return self + (-other if isinstance(other, FreeLaw) else -_number(other, "free additive convolution"))
+
+    def __rsub__(self, other: float) -> FreeLaw:
+        return -self + other
+
+    def __mul__(self, factor: FreeLaw | float) -> FreeLaw:
+        if isinstance(factor, FreeLaw):
+            raise ValueError(f"{self.name} * {factor.name}: the free multiplicative convolution ⊠ is written @")
+        a = _number(factor, "dilation")
+        return FreeLaw(algebra.affine(self.node, a, 0.0), f"{a:g}·{self.name}")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> FreeLaw:
+        a = _number(divisor, "dilation")
+        if a == 0:
+            raise ValueError(f"{self.name} / 0: cannot divide by 0")
+        return self * (1 / a)
+
+    def __matmul__(self, other: FreeLaw) -> FreeLaw:
+        operation = "free multiplicative convolution"
+        if not isinstance(other, FreeLaw):
+            raise ValueError(f"{operation}: {shown(other)} is not a law of rmt_attention.free; a number dilates by *")
+        nodes = (self._on_half_line(operation), other._on_half_line(operation))
+        return FreeLaw(algebra.multiply(*nodes), f"({self.name} ⊠ {other.name})")
+
+    def __rmatmul__(self, other: object) -> FreeLaw:
+        raise ValueError(f"free multiplicative convolution: {shown(other)} is not a law of rmt_attention.free")
+
+    def additive_power(self, exponent: float) -> FreeLaw:
+        """μ^{⊞t}, with free cumulants t κ_k, t ≥ 1; any t > 0 for free Poisson, semicircle and compound laws.
+
+        For t ≥ 1 the law of t A in the first n/t of n coordinates, A in general position. (free.powers)
+        """
+        check_positive("exponent", exponent)
+        return FreeLaw(algebra.additive_power(self.node, float(exponent)), f"{self.name}^⊞{exponent:g}")
+
+    def multiplicative_power(self, exponent: float) -> FreeLaw:
+        """μ^{⊠t}, with S-transform S(u)^t, for t ≥ 1 and a law on [0, ∞). (free.powers)"""
+        check_positive("exponent", exponent)
+        node = self._on_half_line("free multiplicative power")
+        return FreeLaw(algebra.multiplicative_power(node, float(exponent)), f"{self.name}^⊠{exponent:g}")
+
+    def companion(self, ratio: float) -> FreeLaw:
+        """Law of MᵀM when this is the law of MMᵀ and M has ``ratio`` columns per row. (free.part)
+
+        The two share their nonzero eigenvalues: μ/ratio + (1 − 1/ratio) δ_0; ratio ≥ 1 − μ({0}).
+        """
+        check_positive("ratio", ratio)
+        node = self._on_half_line("companion")
+        share = 1 - node.zero_mass
+        if ratio < share:
+            raise ValueError(f"ratio={ratio!r}: must be ≥ {share!r}, the share of nonzero eigenvalues")
+        return FreeLaw(algebra.part(node, 1 / float(ratio)), f"companion of {self.name}")
+
+    def scaled(self, factor: float) -> FreeLaw:
+        """Law of factor·x, factor > 0."""
+        check_positive("factor", factor)
+        return self * factor
+
+    def normalized(self) -> FreeLaw:
+        """Law of x/mean, of mean one; for a mean > 0."""
+        if not self.mean > 0:
+            raise ValueError(f"{self.name}: has mean {self.mean:.6g}; must be > 0 to become 1")
+        return self / self.mean
+
+    def _on_half_line(self, operation: str) -> Node:
+        """The node, knowing that its law is on [0, ∞)."""
+        if self.node.low >= 0:
+            return self.node
+        bottom = min([low for low, _ in self.support[:1]] + [atom.location for atom in self.atoms[:1]])
+        if not bottom > _CLEAR * self.node.extent:
+            raise ValueError(f"{operation}: needs laws on [0, ∞), and {self.name} reaches down to {bottom:.6g}")
+        node = copy.copy(self.node)
+        node.low = bottom / 2  # the bound known before may be below 0
+        return node
 
     # Closed forms ----------------------------------------------------------------------------------------------------
 
@@ -57,12 +173,12 @@ class FreeLaw:
     @property
     def atoms(self) -> tuple[Atom, ...]:
         """Point masses, ascending."""
-        return tuple(Atom(x, mass) for x, mass in self.node.marks if mass > 0)
+        return tuple(Atom(x, mass) for x, mass in self._spectrum.atoms)
 
     def moment(self, k: int) -> float:
         """∫ x^k dμ for an integer 0 ≤ k ≤ 30, as the mean of z^{k+1} G(z) over a circle around the spectrum.
 
-        Right to about 1e-14 · 1.15^k of the k-th power of the largest |x|.
+        Right to about 1e-14 · 1.15^k of the k-th power of the largest |x|; inf if it exceeds the largest double.
         """
         order = check_order(k, _LARGEST_ORDER)
         if order < 2:
@@ -70,10 +186,12 @@ class FreeLaw:
         if order == 2:
             return self.variance + self.mean**2
         z, transform = self._circle
-        return float((z ** (order + 1) * transform).real.mean())
+        radius = abs(z[0])
+        with np.errstate(over="ignore"):
+            return float(radius**order * ((z / radius) ** (order + 1) * (transform * radius)).real.mean())
 
     @cached_property
-    def _circle(self) -> tuple[Array, Array]:
+    def _circle(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
         radius = _CIRCLE * (max(abs(self.node.low), abs(self.node.high)) or 1.0)
         z = radius * np.exp(1j * np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
         return z, self.cauchy(z)
@@ -87,59 +205,68 @@ class FreeLaw:
         result = np.zeros(flat.shape, dtype=complex)
         atom = (flat.imag == 0) & np.isin(flat.real, [one.location for one in self.atoms])
         result[atom] = np.inf
-        axis = np.flatnonzero((flat.imag == 0) & np.isfinite(flat) & ~atom)
-        off = np.flatnonzero((flat.imag != 0) & np.isfinite(flat))
-        if axis.size:
-            roots, found = self._axis_roots(flat.real[axis])
-            self._all(found, flat[axis])
-            result[axis] = self._transform(roots)
-        if off.size:
-            roots, found = self._sub.solve(flat.real[off] + 1j * np.abs(flat.imag[off]))
-            self._all(found, flat[off])
-            value = self._transform(roots)
-            result[off] = np.where(flat.imag[off] > 0, value, value.conj())
+        rows = np.flatnonzero(np.isfinite(flat) & ~atom)
+        if rows.size:
+            above = flat.real[rows] + 1j * np.abs(flat.imag[rows])
+            value = self._spectrum.sub.transform(self._spectrum.roots(above))
+            result[rows] = np.where(flat.imag[rows] >= 0, value, value.conj())
         return result.reshape(points.shape)
 
-    def _transform(self, roots: Roots) -> Array:
-        point, _ = self._sub.at(roots.parameters)
-        with np.errstate(all="ignore"):
-            value = np.asarray(1 / point.F.value)
-        real = (roots.z.imag == 0) & ~roots.inside
-        return np.where(real, value.real + 0j, value)
+    def r_transform(self, g: ArrayLike) -> NDArray[np.float64]:
+        """R(g) = z − 1/g at the z beyond the support with G(z) = g, g real; R(0) = mean. (free.transforms)
 
-    def _all(self, found: Array, z: Array) -> None:
-        if not found.all():
-            raise ConvergenceError(
-                f"{self.name}: the branch at z={complex(z[~found][0])!r} could not be proved;"
-                " ask for a point further from edges and atoms",
-                result=z[~found],
-            )
+        g from the value of G at the bottom of the support to that at its top, infinite at an atom, else ValueError.
+        Adds up under ⊞. R(g) = κ_1 + κ_2 g + κ_3 g² + … with the free cumulants κ.
+
+        Examples
+        --------
+        >>> from rmt_attention import free
+        >>> free.semicircle(1.0, 0.25).r_transform([-1.0, 0.0, 2.0]).round(12).tolist()
+        [0.75, 1.0, 1.5]
+        """
+        values = check_numbers("g", g)
+        low, high = transforms.r_range(self._spectrum)
+        _check_inside("g", values, np.nextafter(low, -np.inf), high, self.name)
+        return transforms.r_transform(self._spectrum, values.ravel()).reshape(values.shape)
+
+    def s_transform(self, u: ArrayLike) -> NDArray[np.float64]:
+        """S(u) = (1 + u) G(z)/u at the z beyond the support with zG(z) − 1 = u, u real. (free.transforms)
+
+        S(0) = 1/mean. For a law on [0, ∞) other than δ_0, at u above μ({0}) − 1, where z = 0, up to its value at the
+        top of the support, else ValueError. Multiplies under ⊠. S(−w(λ)) = (1 − w)/(λ w).
+
+        Examples
+        --------
+        >>> from rmt_attention import free
+        >>> free.marchenko_pastur(0.5).s_transform([-0.5, 0.0, 0.5]).round(12).tolist()
+        [1.333333333333, 1.0, 0.8]
+        """
+        values = check_numbers("u", u)
+        self._on_half_line("S-transform")
+        if self.mean == 0:
+            raise ValueError(f"S-transform: {self.name} has mean 0, and its S-transform does not exist")
+        _check_inside("u", values, *transforms.s_range(self._spectrum), self.name)
+        return transforms.s_transform(self._spectrum, values.ravel()).reshape(values.shape)
 
     def degrees_of_freedom(self, ridge: ArrayLike) -> NDArray[np.float64]:
         """w(λ) = ∫ x/(x+λ) dμ for λ ≥ 0 and a law on [0, ∞); w(0) = 1 − mass at 0."""
         penalty = check_numbers("ridge", ridge, minimum=0.0)
-        if self.node.low < 0:
-            raise ValueError(f"{self.name}: has mass below 0, where x/(x+λ) has poles")
+        self._on_half_line("degrees of freedom")
         result = np.where(np.isinf(penalty), 0.0, 1 - self.node.zero_mass)
         inside = (penalty > 0) & np.isfinite(penalty)
         if inside.any():
-            z = -penalty[inside] + 0j
-            roots, found = self._sub.solve(z)
-            self._all(found, z)
-            point, _ = self._sub.at(roots.parameters)
+            sub = self._spectrum.sub
+            roots = self._spectrum.proved(*sub.solve(-penalty[inside] + 0j))
+            point, _ = sub.at(roots.parameters)
             result[inside] = -(point.R.value / point.F.value).real
         return result
 
     # The spectrum ----------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _axis(self) -> Axis:
-        return Axis(self._sub, self.name)
-
     @property
     def support(self) -> tuple[tuple[float, float], ...]:
         """Closed intervals that carry the absolutely continuous part, ascending; atoms are not part of it."""
-        return self._axis.intervals
+        return self._spectrum.axis.intervals
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -149,148 +276,17 @@ class FreeLaw:
     def density(self, x: ArrayLike) -> NDArray[np.float64]:
         """Density of the absolutely continuous part, −Im G(x + i0)/π; 0 outside the support and at its edges."""
         points = check_numbers("x", x)
-        flat = points.ravel()
-        result = np.zeros(flat.shape)
-        index = self._index(flat)
-        for row in np.flatnonzero(self._kind(index) == "lump"):  # too narrow to be seen into: its mean density
-            cell = self._axis.cells[index[row]]
-            result[row] = max(cell.masses[0], 0.0) / (cell.high - cell.low)
-        solved = np.flatnonzero(self._kind(index) == "solved")
-        if solved.size:
-            roots, found = self._axis_roots(flat[solved])
-            self._all(found, flat[solved])
-            result[solved] = self._sub.density(roots)
-        return result.reshape(points.shape)
-
-    def _index(self, x: Array) -> Array:
-        """Numbers of the cells that hold the points; −1 beyond all."""
-        index = np.searchsorted(self._lows, x, side="right") - 1
-        inside = (index >= 0) & (x < self._axis.cells[-1].high)
-        return np.where(inside, index, -1)
-
-    @cached_property
-    def _lows(self) -> Array:
-        return np.array([cell.low for cell in self._axis.cells])
-
-    def _kind(self, index: Array) -> Array:
-        kinds = np.array([*("solved" if cell.parameters.size else cell.kind for cell in self._axis.cells), "gap"])
-        return kinds[index]
-
-    def _axis_roots(self, x: Array) -> tuple[Roots, Array]:
-        """Roots at real x, from the solved points of the cell where there are some."""
-        guess = np.full((self.node.leaves, x.size), np.nan, complex)
-        index = self._index(x)
-        edges = np.zeros(x.size, bool)
-        for number in np.unique(index[self._kind(index) == "solved"]):
-            cell = self._axis.cells[number]
-            rows = np.flatnonzero(index == number)
-            order = np.argsort(cell.nodes)
-            nodes, parameters = cell.nodes[order], cell.parameters[:, order]
-            right = np.clip(np.searchsorted(nodes, x[rows]), 1, nodes.size - 1)
-            left = right - 1
-            near = np.where(x[rows] - nodes[left] < nodes[right] - x[rows], left, right)
-            start = Roots(nodes[near] + 0j, parameters[:, near], np.ones(near.size, bool))
-            guess[:, rows] = self._sub.towards(start, x[rows] + 0j)[0]
-            if cell.kind == "log":
-                guess[:, rows] = self._sub.scaled(start, x[rows] / nodes[near])
-            if cell.edge is not None:
-                distance = np.abs(x[rows] - cell.edge.x)
-                close = np.sqrt(distance) < _NEAR * np.sqrt(np.abs(nodes - cell.edge.x).min())
-                guess[:, rows[close]] = self._axis.guess_from_edge(cell.edge, x[rows[close]])
-                edges[rows[close]] = True
-        roots, found = self._sub.solve(x + 0j, guess)
-        hidden = ~found & edges  # next to a flat edge rounding hides the branch: the expansion there
-        return Roots(roots.z, np.where(hidden, guess, roots.parameters), roots.inside | hidden), found | hidden
+        return self._spectrum.density(points.ravel()).reshape(points.shape)
 
     def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
         """μ((−∞, x]), right-continuous: π μ((x, ∞)) is the imaginary part of ∫ log(z − x) dμ at x + i0. (free.mass)"""
         points = check_numbers("x", x)
-        flat = points.ravel()
-        index = self._index(flat)
-        result = np.where(flat < self._axis.cells[0].low, 0.0, 1.0)
-        rows = np.flatnonzero(index >= 0)
-        for row in rows[self._kind(index[rows]) != "solved"]:
-            result[row] = self._cdf_of_cell(self._axis.cells[index[row]], flat[row])
-        solved = rows[self._kind(index[rows]) == "solved"]
-        if solved.size:
-            roots, found = self._axis_roots(flat[solved])
-            self._all(found, flat[solved])
-            result[solved] = 1 - self._sub.argument(roots.parameters) / np.pi
-        return np.clip(result, 0.0, 1.0).reshape(points.shape)
-
-    def _cdf_of_cell(self, cell: Cell, x: float) -> float:
-        """In a gap or where a cell is too narrow to be seen into: its mass then lies evenly."""
-        atoms = sum(one.mass for one in self.atoms if x < one.location < cell.high)
-        rest = cell.masses[0] * (cell.high - x) / (cell.high - cell.low) if cell.kind == "lump" else 0.0
-        return float(1 - cell.above - atoms - rest)
+        return self._spectrum.cdf(points.ravel()).reshape(points.shape)
 
     def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
         """Smallest x with cdf(x) ≥ q, for 0 ≤ q ≤ 1: an atom's location for its levels, the left end of a gap."""
         levels = check_levels(q)
-        flat = levels.ravel()
-        result = np.full(flat.shape, np.nan)
-        left = np.ones(flat.shape, bool)
-        for x, start, stop, cell in self._stretches:
-            here = left & (flat <= stop)
-            rows = np.flatnonzero(here)
-            left &= ~here
-            if cell is None:
-                result[rows] = x
-            elif cell.kind == "lump":
-                share = np.clip((flat[rows] - start) / max(stop - start, EPS), 0.0, 1.0)
-                result[rows] = cell.low + share * (cell.high - cell.low)
-            elif rows.size:
-                result[rows] = self._invert(cell, flat[rows], start, stop)
-        result[left] = self._stretches[-1][0]
-        return result.reshape(levels.shape)
-
-    @cached_property
-    def _stretches(self) -> list[tuple[float, float, float, Cell | None]]:
-        """Parts of the law in order: right end, cdf before and after, and the cell unless it is an atom."""
-        found: list[tuple[float, float, float, Cell | None]] = []
-        level = 0.0
-        atoms = list(self.atoms)
-        for cell in self._axis.cells:
-            inner = [one for one in atoms if cell.low <= one.location < cell.high]
-            for one in inner:
-                found.append((one.location, level, level + one.mass, None))
-                level += one.mass
-            if cell.kind != "gap":
-                stop = max(1 - cell.above, level)
-                found.append((cell.high, level, stop, cell))
-                level = stop
-        return found
-
-    def _invert(self, cell: Cell, levels: Array, start: float, stop: float) -> Array:
-        """Safeguarded Newton steps in the coordinate of the cell."""
-        low, high = cell.coordinate(np.array([cell.low, cell.high]))
-        order = np.argsort(cell.nodes)
-        t, masses = cell.coordinate(cell.nodes[order]), cell.masses[order]
-        before = start + np.cumsum(masses) - masses / 2
-        now = np.interp(levels, np.concatenate([[start], before, [stop]]), np.concatenate([[low], t, [high]]))
-        left, right = np.full(levels.shape, low), np.full(levels.shape, high)
-        rows = np.arange(levels.size)
-        for _ in range(_STEPS):
-            x, rate = cell.location(now[rows])
-            x = np.clip(x, cell.low, cell.high)
-            roots, found = self._axis_roots(x)
-            self._all(found, x)
-            miss = levels[rows] - (1 - self._sub.argument(roots.parameters) / np.pi)
-            left[rows], right[rows] = (
-                np.where(miss > 0, now[rows], left[rows]),
-                np.where(miss > 0, right[rows], now[rows]),
-            )
-            with np.errstate(all="ignore"):
-                step = miss / (self._sub.density(roots) * rate)
-            goal = now[rows] + step
-            inside = (goal > left[rows]) & (goal < right[rows])
-            goal = np.where(inside, goal, (left[rows] + right[rows]) / 2)
-            done = (np.abs(miss) <= 2 * EPS) | (np.abs(goal - now[rows]) <= 2 * EPS * np.abs(now[rows]))
-            now[rows[~done]] = goal[~done]
-            rows = rows[~done]
-            if not rows.size:
-                break
-        return np.clip(cell.location(now)[0], cell.low, cell.high)
+        return self._spectrum.quantile(levels.ravel()).reshape(levels.shape)
 
     def sample(self, size: int | Sequence[int] | None, rng: np.random.Generator) -> NDArray[np.float64]:
         """Independent draws from the law, atoms included, by inversion of the cdf."""
@@ -300,32 +296,33 @@ class FreeLaw:
     def expectation(self, function: Callable[[NDArray[np.float64]], ArrayLike]) -> float:
         """∫ f dμ, atoms included, for a vectorised function that is smooth on the support. (free.cells)
 
-        About as good as the mass of the cells for functions as smooth over the law as x² is. In every cell the
-        last Legendre coefficients of f tell what the rule misses, about their square over the largest |f|; where that
-        is more than 1e-7 of ∫ |f| dμ, f has jumps, kinks or turns too fast, and ConvergenceError is raised.
+        By the rules of the cells, halved until two values agree to 1e-10 of ∫ |f| dμ; ConvergenceError if none do:
+        f has jumps, kinks or turns too fast.
         """
-        if not callable(function):
-            raise ValueError(f"function={shown(function)}: must be a function of an array of x")
-        x, weights = self.quadrature
-        values = np.broadcast_to(check_values("function", function(x), x), x.shape)
-        start, missed = len(self.atoms), 0.0
-        for cell in self._axis.cells:
-            here = values[start : start + cell.nodes.size]
-            start += cell.nodes.size
-            if cell.parameters.size and here.any():
-                last = float(np.abs(LAST_COEFFICIENTS @ here).max())
-                missed += float(np.abs(cell.masses).sum()) * last**2 / float(np.abs(here).max())
-        if missed > _UNRESOLVED * float(np.abs(values * weights).sum()):
-            raise ConvergenceError(
-                f"{self.name}: ∫ f is not resolved by {x.size} points, which miss about {missed:.3g}; f must be smooth"
-                " on the support: split it at jumps and kinks, or sum over quantiles",
-                result=float(values @ weights),
-            )
-        return float(values @ weights)
+        return refined_integral(self._spectrum.quadrature, function, self.name)
 
     @cached_property
     def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Points x and weights of :meth:`expectation`: ∫ f dμ = Σ weight · f(x), atoms points of their own."""
-        x = np.concatenate([[one.location for one in self.atoms], *(cell.nodes for cell in self._axis.cells)])
-        weights = np.concatenate([[one.mass for one in self.atoms], *(cell.masses for cell in self._axis.cells)])
-        return x, weights
+        """Points x and weights with ∫ f dμ ≈ Σ weight · f(x), atoms points of their own.
+
+        As good as the mass of the cells, 1e-12 each, for functions as smooth over the law as x² is;
+        :meth:`expectation` tells.
+        """
+        return self._spectrum.quadrature(0)
+
+
+def _number(value: object, operation: str) -> float:
+    """A finite number; ValueError naming the operation otherwise."""
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not real or not abs(float(value)) < math.inf:  # type: ignore[arg-type]
+        raise ValueError(f"{operation}: {shown(value)} is neither a law of rmt_attention.free nor a finite number")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _check_inside(name: str, values: NDArray[np.float64], low: float, high: float, law: str) -> None:
+    outside = ~((values > low) & (values <= high))
+    if outside.any():
+        raise ValueError(
+            f"{name}={float(values[outside].flat[0])!r}: must be between {low:.15g} and {high:.15g}, the values that"
+            f" {law} gives beyond its support"
+        )

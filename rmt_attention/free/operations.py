@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .jets import where
 from .leaves import FreePoisson
 from .nodes import EPS, Array, Node, Operation, Point, Trace, angle, merged
 
@@ -140,7 +141,9 @@ class Part(Operation):
         assert inner.V is not None
         V = inner.V.affine(self.share)
         F = inner.z * V.affine(1.0, self.zero_mass).inverse()
-        return Point(F, inner.z + F.affine(-1.0), inner.z, V, inner.noise)
+        u = (inner.R * inner.F.inverse()).affine(self.share)
+        R = where(np.abs(u.value) < 0.5, F * u, inner.z + F.affine(-1.0))  # each where nothing cancels
+        return Point(F, R, inner.z, V, inner.noise)
 
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z, out, row)

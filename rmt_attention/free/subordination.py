@@ -42,7 +42,7 @@ class Subordination:
     def __init__(self, node: Node) -> None:
         self.node = node
         centres, radii = np.array(node.scales()).T
-        self._centres, self._radii = centres[:, None], radii[:, None]
+        self._centres, self.radii = centres[:, None], radii[:, None]
 
     def at(self, parameters: Array, *, bends: bool = False) -> tuple[Point, Trace]:
         trace = Trace(parameters, bends)
@@ -61,6 +61,14 @@ class Subordination:
             value = (1 / point.F.value).imag if point.V is None else point.V.value.imag / roots.z.real
         return np.where(roots.inside, np.maximum(-value / np.pi, 0.0), 0.0)
 
+    def transform(self, roots: Roots) -> Array:
+        """G; real outside the support."""
+        point, _ = self.at(roots.parameters)
+        with np.errstate(all="ignore"):
+            value = np.asarray(1 / point.F.value)
+        real = (roots.z.imag == 0) & ~roots.inside
+        return np.where(real, value.real + 0j, value)
+
     def sharp(self, roots: Roots) -> Array:
         """Where rounding leaves digits of z."""
         return np.asarray(self.at(roots.parameters)[0].noise <= _SHARP * np.abs(roots.z))
@@ -78,7 +86,7 @@ class Subordination:
         away = parameters - self._centres
         with np.errstate(all="ignore"):
             result = parameters + move
-            far = np.abs(away) > self._radii
+            far = np.abs(away) > self.radii
             if far.any():
                 result = np.where(far, self._centres + away / (1 - move / away), result)
         return np.where(np.isfinite(result), result, parameters)
@@ -96,7 +104,7 @@ class Subordination:
         """z″ in the first parameter; far out such that a step by it is right to second order for the inverse."""
         away = parameters[0] - self._centres[0]
         with np.errstate(all="ignore"):
-            return point.z.bend + np.where(np.abs(away) > self._radii[0], 2 * point.z.slope / away, 0)
+            return point.z.bend + np.where(np.abs(away) > self.radii[0], 2 * point.z.slope / away, 0)
 
     def towards(self, roots: Roots, z: Array) -> tuple[Array, Array]:
         """Second-order guesses at z from roots nearby, and the distance to the next branch point by that expansion."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import ConvergenceError
 from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
+from ..solvers.integral import refined_integral
 from ..solvers.quantile import invert_cdf
 from ..solvers.real_root import LARGEST_RESIDUAL, solve_ridge
 from ..spectra import (
@@ -26,8 +27,6 @@ from ..spectra import (
     check_numbers,
     check_order,
     check_positive,
-    check_values,
-    shown,
 )
 from .moments import curve_moment
 from .singular_values import SingularValueLaw
@@ -42,7 +41,6 @@ __all__ = ["SpectralLaw"]
 
 
 _SMALLEST, _LARGEST = math.log(sys.float_info.min), math.log(sys.float_info.max)
-_LEVELS, _AGREEMENT = 6, 1e-10  # steps of an integral are halved at most 5 times, until two values agree
 _LOW = 0.5  # levels of the cdf below which it is summed from the bottom
 _NOTHING = 600.0  # w differs from its limit by less than rounding at λ = C exp(−600), whatever the order of the tie
 
@@ -275,21 +273,7 @@ class SpectralLaw:
         half the steps as well, and halved again, until two agree to 1e-10 of ∫ |f| dν; the error of the last, which is
         returned, is then about the square of that. ConvergenceError if none do: f has jumps, kinks or turns too fast.
         """
-        if not callable(function):
-            raise ValueError(f"function={shown(function)}: must be a function of an array of x")
-        previous = math.nan
-        for level in range(_LEVELS):
-            x, weights = self._quadrature(level)
-            terms = check_values("function", function(x), x) * weights
-            value = float(terms.sum())
-            if abs(value - previous) <= _AGREEMENT * float(np.abs(terms).sum()):
-                return value
-            change, previous = abs(value - previous), value
-        raise ConvergenceError(
-            f"{self.name}: ∫ f still changes by {change:.3g} with {x.size} points; f must be smooth on the support:"
-            " split it at jumps and kinks, or sum over quantiles",
-            result=value,
-        )
+        return refined_integral(self._quadrature, function, self.name)
 
     @cached_property
     def quadrature(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -181,11 +181,11 @@ def test_random_expressions_agree_with_eigenvalues_of_matrices(number: int) -> N
 
 @pytest.mark.parametrize(
     "function",
-    [lambda x: (x > 1.1) * 1.0, lambda x: abs(x - 1.1), lambda x: np.cos(300 * x)],
+    [lambda x: (x > 1.1) * 1.0, lambda x: abs(x - 1.1), lambda x: np.cos(1e5 * x)],
     ids=["jump", "kink", "fast"],
 )
 def test_integrals_of_functions_the_cells_do_not_resolve_raise(function: Callable[[np.ndarray], np.ndarray]) -> None:
-    with pytest.raises(ConvergenceError, match="∫ f is not resolved"):
+    with pytest.raises(ConvergenceError, match="∫ f still changes"):
         FreeLaw(Sum(THREE, POISSON), "law").expectation(function)
 
 
@@ -236,7 +236,10 @@ def test_degrees_of_freedom_are_the_integral_and_end_at_the_mass_off_zero() -> N
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda law: law.degrees_of_freedom(1.0), "mass below 0"),
+        (
+            lambda law: law.degrees_of_freedom(1.0),
+            r"degrees of freedom: needs laws on \[0, ∞\), and law reaches down to -2",
+        ),
         (lambda law: law.quantile(1.5), r"q=1\.5: must be in \[0, 1\]"),
         (lambda law: law.density(np.nan), "x=nan: must not be NaN"),
         (lambda law: law.cauchy(np.nan), "must not be NaN"),
