@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .nodes import EPS, Array, Node, Point, Trace
+from .nodes import EPS, Array, Node, Point, Trace, angle
 
 __all__ = ["Roots", "Subordination"]
 
@@ -153,10 +153,11 @@ class Subordination:
                 loss = error * np.abs(link.inner.slope) + 8 * EPS * np.abs(inner)
                 rate = link.inner.slope.real / link.outer.slope.real
                 if link.additive:
-                    above = link.sheet * (inner.imag - outer.imag) >= -4 * loss
+                    above = link.sheet * (inner.imag - outer.imag) >= -2 * loss
                     tame = rate >= 1 - _CLOSE
                 else:
-                    above = link.sheet * (np.angle(inner) - np.angle(outer)) >= -4 * loss / np.abs(inner)
+                    turn = link.sheet * (angle(link.sheet, inner) - angle(link.sheet, outer))
+                    above = turn >= -2 * loss / np.abs(inner)
                     growth = rate * outer.real / inner.real  # of log z
                     left, right = (inner.real < 0) & (outer.real < 0), (inner.real > 0) & (outer.real > 0)
                     tame = np.where(left, growth <= 1 + _CLOSE, ~right | (growth >= 1 - _CLOSE)) & (rate > 0)
