@@ -22,6 +22,7 @@ from ..errors import ConvergenceError
 from .continuation import (
     NEWTON_TOLERANCE,
     OFF_AXIS,
+    QUARTER,
     STEP,
     TOUCHING,
     UNPROVED_STEP,
@@ -121,6 +122,7 @@ class AxisNet:
         middle = (left + right) / 2
         start = continue_to_angle(self.curve, np.array([middle]), np.array([-np.pi]), self.critical).tau[0]
         logs, tau = np.array([middle, middle]), np.array([start, start])
+        slope = 1 / evaluate(self.curve, tau, logs + _RIM)[1]
         ends, direction = np.array([left, right]), np.array([-1.0, 1.0])
         all_logs, all_tau = [logs[:1]], [tau[:1]]
         walking = np.array([True, True])
@@ -137,16 +139,19 @@ class AxisNet:
             stride = self._step * radius
             last = stride >= np.abs(ends[rows] - logs[rows])
             target = np.where(last, ends[rows], logs[rows] + direction[rows] * stride) + _RIM
-            slope = 1 / evaluate(self.curve, tau[rows], here)[1]
-            bound = radius * np.abs(slope) / 4
-            found = newton(self.curve, tau[rows] + slope * (target - here), target, bound * NEWTON_TOLERANCE)
+            bound = QUARTER * radius * np.abs(slope[rows])
+            guess = tau[rows] + slope[rows] * (target - here)
+            found, rate = newton(self.curve, guess, target, bound * NEWTON_TOLERANCE)
             near = np.ones(rows.shape, dtype=bool)
             if self.curve.unique_above:  # no disc: Newton may have been stopped on its way
                 near = np.abs(evaluate(self.curve, found, target)[0]) < _NEARLY_A_ROOT
-            found, _ = self._proved(found, near, tau[rows], bound, target)
-            logs[rows], tau[rows] = target.real, found
+            reached, _ = self._proved(found.copy(), near, tau[rows], bound, target)
+            other = reached != found
+            if other.any():
+                rate[other] = 1 / evaluate(self.curve, reached[other], target[other])[1]
+            logs[rows], tau[rows], slope[rows] = target.real, reached, rate
             all_logs.append(target.real)
-            all_tau.append(found)
+            all_tau.append(reached)
             walking[rows] = ~last
         flat = np.concatenate(all_logs)
         order = np.argsort(flat)
@@ -208,7 +213,7 @@ class AxisNet:
     ) -> tuple[Array, NDArray[np.float64], NDArray[np.float64]]:
         """Proved roots from guesses, their residuals, and distances from the centres over the radii of the discs."""
         target = logs + _RIM
-        tau = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
+        tau, _ = newton(self.curve, guess, target, np.minimum(bound, 1e-6) * NEWTON_TOLERANCE)
         polished, residual = polish(self.curve, tau, target)
         tau, disc = self._proved(polished.copy(), residual < LARGEST_RESIDUAL, centre, bound, target)
         again = np.flatnonzero(tau != polished)

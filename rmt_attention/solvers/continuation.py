@@ -34,6 +34,7 @@ _NEXT_TO_AXIS = 1e-6  # angle of λ
 OFF_AXIS = 1e-9  # sin Im τ of a real parameter, up to rounding
 TOUCHING = 1e-12  # a point closer to an edge than this, in log x, is the edge itself
 NEWTON_TOLERANCE = 1e-3  # of the disc's radius, along the way; the last point is polished to rounding
+QUARTER = 0.247  # of R |τ'|: τ' is taken as near as that to the root, which by the distortion theorem is 1 % at most
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def continue_to_angle(
         tau = solve_ridge(curve, np.exp(log_radius)).tau.astype(complex)
     position = np.zeros(log_radius.shape)
     step_length = np.full(log_radius.shape, UNPROVED_STEP if curve.unique_above else STEP)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = 1 / evaluate(curve, tau, log_radius + 0j)[1]
     rows = np.flatnonzero(angle < 0)
     disc = np.zeros(log_radius.shape)
     centre, bound = tau.copy(), np.full(log_radius.shape, np.inf)  # of the disc of the last step
@@ -94,14 +97,13 @@ def continue_to_angle(
         stride = np.where(radius < TOUCHING, np.pi, step_length[rows] * radius)
         arrive = np.maximum(position[rows] - stride, angle[rows])
         target = log_radius[rows] + 1j * arrive
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slope = 1 / evaluate(curve, tau[rows], here)[1]
-        within = radius * np.abs(slope) / 4
-        found = newton(curve, tau[rows] + slope * (target - here), target, within * NEWTON_TOLERANCE)
+        within = QUARTER * radius * np.abs(slope[rows])
+        guess = tau[rows] + slope[rows] * (target - here)
+        found, rate = newton(curve, guess, target, within * NEWTON_TOLERANCE)
         if curve.unique_above:
             proved = unique_root(curve, found, target) | (radius < TOUCHING)
             step_length[rows[~proved]] /= 2  # a root on another sheet: come nearer first
-            rows, found, arrive = rows[proved], found[proved], arrive[proved]
+            rows, found, rate, arrive = rows[proved], found[proved], rate[proved], arrive[proved]
             proved = step_length >= _SHORTEST_STEP
         else:
             share = np.where(radius < TOUCHING, np.nan, np.abs(found - tau[rows]) / within)
@@ -110,7 +112,7 @@ def continue_to_angle(
             proved = ~(share > 1)
         if not proved.all():
             raise _unproved(log_radius[np.argmin(proved) if curve.unique_above else rows[np.argmin(proved)]], tau)
-        tau[rows], position[rows] = found, arrive
+        tau[rows], slope[rows], position[rows] = found, rate, arrive
         rows = np.flatnonzero(position > angle)
     if rows.size:
         raise ConvergenceError(
@@ -188,15 +190,16 @@ def evaluate(curve: SpectralCurve, tau: Array, target: Array) -> tuple[Array, Ar
 
 
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
-def newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> Array:
-    """τ after Newton steps to within the tolerance."""
+def newton(curve: SpectralCurve, tau: Array, target: Array, tolerance: Array) -> tuple[Array, Array]:
+    """τ after Newton steps to within the tolerance, and dτ/dlog λ before the last of them."""
     for _ in range(12):
         ratio, slope = evaluate(curve, tau, target)
-        step = ratio / slope
+        rate = 1 / slope
+        step = ratio * rate
         tau = tau - step
         if (np.abs(step) <= tolerance).all():
             break
-    return tau
+    return tau, rate
 
 
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
