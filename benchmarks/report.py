@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .peers_table import peers_table
 from .record import RESULTS
 
 
@@ -62,7 +63,19 @@ def speed_table() -> list[str]:
 
 
 def main() -> None:
-    print("\n".join([*accuracy_table("stress"), "", *accuracy_table("accuracy"), "", *speed_table()]))
+    print(
+        "\n".join(
+            [
+                *accuracy_table("stress"),
+                "",
+                *accuracy_table("accuracy"),
+                "",
+                *speed_table(),
+                "",
+                *peers_table(load("peers")),
+            ]
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import hard_sets, record, report, speed
+from benchmarks import entries, hard_sets, peers, peers_table, record, report, speed, work_precision
+from benchmarks.environments import Environment
+from benchmarks.law_tasks import TASKS
 from tests.laws.stress_errors import DIGITS_LIMITS, LIMITS, digits_errors, stress_errors
 
 
@@ -59,3 +61,78 @@ def test_the_committed_results_have_no_faults() -> None:
     assert report.load("stress")["count"] == 10_000
     for name in ("stress", "accuracy"):
         assert report.load(name)["faults"] == []
+
+
+WRONG = """
+import numpy as np
+
+PACKAGES = ("numpy",)
+SETTINGS = [{"settings": {}}]
+
+
+def solve(law, x):
+    return np.full(x.shape, 0.1), [[1.0, 2.0]]
+"""
+
+
+def test_a_small_comparison_with_peers_judges_right_and_wrong_contestants(tmp_path: Path) -> None:
+    """Negative controls: wrong densities, one that raises, one that ends, and one that cannot be installed."""
+    for name, text in {
+        "wrong": WRONG,
+        "raises": WRONG.replace("return", "raise ValueError('no law')\n    return"),
+        "ends": WRONG.replace("return", "raise SystemExit('gone')\n    return"),
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    failing = [entries.Contestant(name, tmp_path / f"{name}.py") for name in ("wrong", "raises", "ends")]
+    (tmp_path / "nowhere").touch()  # a file where the folder of an environment would be
+    absent = entries.Contestant("absent", tmp_path / "wrong.py", Environment("nowhere", ("numpy",)))
+    contestants = (entries.OWN, entries.COMPANION, *failing, absent)
+    result = peers.measure(contestants, rounds=1, points=30, seed=0, folder=tmp_path, curves=False)
+    for task in result["tasks"].values():
+        rows = task["contestants"]
+        assert list(rows) == [one.name for one in contestants[:-1]]
+        for one in contestants[:2]:
+            assert rows[one.name]["success"], rows[one.name]["message"]
+            assert rows[one.name]["worst_inside"] < 1e-10
+            assert rows[one.name]["warm_s"]["smallest"] > 0
+        assert rows[entries.OWN.name]["ratio"] == 1.0
+        assert rows[entries.OWN.name]["edges"] == "right"
+        assert rows[entries.OWN.name]["mass_error"] < 1e-8
+        assert rows[entries.COMPANION.name]["edges"] == "not given"
+        assert not any(rows[one.name]["success"] for one in failing)
+        assert "density wrong" in rows["wrong"]["message"]
+        assert "mass wrong" in rows["wrong"]["message"]
+        assert rows["wrong"]["edges"].startswith("wrong")
+        assert rows["raises"]["message"] == "ValueError: no law"
+        assert rows["ends"]["message"] == "gone"
+    assert list(result["absent"]) == ["absent"]
+    assert "no virtual environment" in result["absent"]["absent"]
+    table = "\n".join(peers_table.peers_table(result))
+    assert all(one.name in table for one in contestants)
+
+
+def test_errors_against_time_have_every_setting_and_become_a_figure(tmp_path: Path) -> None:
+    question = peers.Question.of(TASKS["product"], count=20, seed=0)
+    curve = peers.work_precision(question, entries.OWN, tmp_path)
+    assert [entry["settings"] for entry in curve] == [{}, *({"digits": n} for n in (15, 20, 30, 40))]
+    assert curve[0]["worst_inside"] < 1e-10
+    assert all("message" in entry for entry in curve[1:])
+    result = {"tasks": {"product": {"title": "a law"}, "other": {"title": "another"}}}
+    result["work_precision"] = {"product": {entries.OWN.name: curve}, "other": {"unknown": curve}}
+    figure = work_precision.figure_of(result)
+    assert [len(ax.lines) for ax in figure.axes] == [1, 1]
+    assert [len(ax.lines[0].get_xdata()) for ax in figure.axes] == [1, 1]
+
+
+def test_points_and_edges_of_the_law_tasks() -> None:
+    """The density starts and ends at the edges, which come from critical points of the curve."""
+    import numpy as np
+
+    for task in TASKS.values():
+        x = task.points(300, seed=1)
+        ends = np.array(task.support)
+        assert ((x[:, None] > ends[:, 0]) & (x[:, None] < ends[:, 1])).any(1).all()
+        assert (np.abs(x[:, None] / ends.ravel() - 1).min(1) < 1.1e-6).sum() >= 100
+        for low, high in task.support:
+            assert float(task.density(low * (1 - 1e-9))) == 0.0 < float(task.density(low * (1 + 1e-9)))
+            assert float(task.density(high * (1 + 1e-9))) == 0.0 < float(task.density(high * (1 - 1e-9)))
