@@ -59,7 +59,7 @@ def draw(ax: Axes, curves: dict[str, list[dict[str, Any]]], title: str) -> None:
 def figure_of(result: dict[str, Any]) -> Figure:
     """A panel for each task."""
     figure = new_figure(7.6, 3.9)
-    panels = figure.subplots(1, len(result["tasks"]), sharey=True)
+    panels = figure.subplots(1, len(result["tasks"]), sharex=True, sharey=True)
     for ax, (key, curves) in zip(panels, result["work_precision"].items(), strict=True):
         draw(ax, curves, result["tasks"][key]["title"])
     panels[0].set_ylabel("worst relative error of the density")

@@ -61,6 +61,8 @@ def test_the_committed_results_have_no_faults() -> None:
     assert report.load("stress")["count"] == 10_000
     for name in ("stress", "accuracy"):
         assert report.load(name)["faults"] == []
+    for task in report.load("peers")["tasks"].values():
+        assert task["contestants"][entries.OWN.name]["success"]
 
 
 WRONG = """
