@@ -2,5 +2,6 @@
 
 A module has ``PACKAGES``, the distributions whose versions count; ``solve(law, x, **settings)``, which builds the law
 and answers with its densities at x and its support, None if it finds none; and ``SETTINGS``, the accuracies that it
-offers, each with how many points to ask for where they are slow.
+offers, each with how many points to ask for where they are slow. A package that keeps results between calls has
+``forget()``, which is called before the clock starts.
 """

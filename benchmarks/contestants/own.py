@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import matmul
 from typing import Any
 
 import numpy as np
 
-from rmt_attention.free import algebra
-from rmt_attention.free.free_law import FreeLaw
-from rmt_attention.free.leaves import Atomic, FreePoisson
+from rmt_attention import free
 from rmt_attention.laws import compound_poisson_law
 
 PACKAGES = ("rmt-attention", "numpy")
 SETTINGS = [{"settings": {}}, *({"settings": {"digits": n}, "points": 12} for n in (15, 20, 30, 40))]
 
 
-def build(law: dict[str, Any]) -> FreeLaw:
+def build(law: dict[str, Any]) -> free.FreeLaw:
     """The law as an expression."""
-    factors: list[Any] = [FreePoisson(y, 1 / y, 0.0) for y in law["variances"]]
+    factors = [free.marchenko_pastur(y) for y in law["variances"]]
     if law["kind"] == "atoms":
-        factors.insert(0, Atomic(np.array(law["locations"]), np.array(law["weights"])))
-    return FreeLaw(algebra.multiply(*factors), "law")
+        factors.insert(0, free.atoms(law["locations"], law["weights"]))
+    return reduce(matmul, factors)
 
 
 def solve(law: dict[str, Any], x: np.ndarray, digits: int | None = None) -> tuple[Any, Any]:

@@ -12,11 +12,17 @@ from typing import Any
 import numpy as np
 import rmtool
 from sympy import Rational
+from sympy.core.cache import clear_cache
 
 PACKAGES = ("rmtool", "sympy", "numpy")
 SETTINGS: list[dict[str, Any]] = [{"settings": {}}]
 
 warnings.filterwarnings("ignore", message="All roots returned")
+
+
+def forget() -> None:
+    """What sympy remembers, about a quarter of the time in the first task, a tenth in the second."""
+    clear_cache()
 
 
 def exact(value: float) -> Rational:
