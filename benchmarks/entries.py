@@ -30,6 +30,13 @@ class Contestant:
     environment: Environment | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def commit(self) -> dict[str, str]:
+        """The version of a package that has none: its commit."""
+        if self.environment is None or not self.environment.commit:
+            return {}
+        return {self.environment.name: self.environment.commit[:10]}
+
     def start(self, folder: Path) -> Worker:
         """A process of its own."""
         if self.environment is None:

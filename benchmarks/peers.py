@@ -64,7 +64,8 @@ def measure_task(question: Question, contestants: Sequence[Contestant], rounds: 
         for one in contestants:
             try:
                 worker = stack.enter_context(one.start(folder))
-                table[one.name] = {"versions": worker.greeting["versions"], "import_s": worker.greeting["import_s"]}
+                versions = {**worker.greeting["versions"], **one.commit}
+                table[one.name] = {"versions": versions, "import_s": worker.greeting["import_s"]}
                 table[one.name] |= first_answer(question, one, worker)
                 active.append((one, worker))
             except FailedError as error:
