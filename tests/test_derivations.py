@@ -24,7 +24,7 @@ SECTIONS = [
     "Checked by",
     "References",
 ]
-_LABEL = r"\((?:model|laws)\.[a-z0-9-]+\)"
+_LABEL = r"\((?:model|laws|free)\.[a-z0-9-]+\)"
 # A label is defined where it stands alone in bold, **(area.name)**, and cited by (area.name) anywhere else.
 _DEFINITION = re.compile(rf"\*\*({_LABEL})\*\*")
 _CITATION = re.compile(rf"(?<!\*\*){_LABEL}")

@@ -92,6 +92,7 @@ def test_imports_point_down(path: Path) -> None:
         ("simulation/models.py", "from ..laws import SpectralLaw"),
         ("simulation/models.py", "from ..limits import limit_law"),
         ("laws/curves.py", "from ..limits import limit_law"),
+        ("free/algebra.py", "from ..laws import SpectralLaw"),
         ("solvers/curve.py", "from ..laws.curves import TiedCurve"),
         ("inputs.py", "if True:\n    from .layer import Head"),
         ("compare/outlier.py", "from ..plotting import plot_law"),

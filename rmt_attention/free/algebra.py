@@ -11,10 +11,13 @@ import numpy as np
 
 from .convolutions import Product, Sum
 from .leaves import Atomic, FreePoisson, Semicircle
-from .nodes import Node
+from .nodes import EPS, Node
 from .operations import AdditivePower, Affine, CompoundPoisson, MultiplicativePower, Noisy, Part
+from .tied_scores import TiedScores
 
 __all__ = ["add", "additive_power", "affine", "compound", "multiplicative_power", "multiply", "part", "point"]
+
+_ROUNDING = 4 * EPS  # by which products of shares of a law miss 1
 
 
 def point(x: float) -> Node:
@@ -40,6 +43,8 @@ def affine(node: Node, factor: float, offset: float) -> Node:
         return Semicircle(factor * node.mean + offset, factor**2 * node.variance)
     if isinstance(node, FreePoisson) and factor > 0:
         return FreePoisson(factor * node.jump, node.rate, factor * node.shift + offset)
+    if isinstance(node, TiedScores) and factor > 0 and offset == 0:
+        return TiedScores(factor * node.excess, factor * node.theta2, node.rate)
     if isinstance(node, Affine):
         return affine(node.child, factor * node.factor, factor * node.offset + offset)
     return Affine(node, factor, offset)
@@ -106,7 +111,7 @@ def part(node: Node, share: float) -> Node:
         return part(node.child, share * node.share)
     if isinstance(node, Affine) and node.offset == 0:
         return affine(part(node.child, share), node.factor, 0.0)
-    return node if share == 1 else Part(node, share)
+    return node if abs(share - 1) <= _ROUNDING else Part(node, share)
 
 
 def compound(node: Node, rate: float) -> Node:
@@ -116,6 +121,8 @@ def compound(node: Node, rate: float) -> Node:
         return affine(FreePoisson(abs(x), rate, 0.0), np.sign(x), 0.0) if x else point(0.0)
     if isinstance(node, Affine) and node.offset == 0:
         return affine(compound(node.child, rate), node.factor, 0.0)
+    if isinstance(node, Part):  # jumps of size 0 are none
+        return compound(node.child, rate * node.share)
     return CompoundPoisson(node, rate)
 
 

@@ -93,7 +93,7 @@ class Product(_Convolution):
         rest = [(x * y, p + q - 1) for x, p in one.marks for y, q in other.marks if x and y]
         zero = [(0.0, one.zero_mass)] if any(x == 0 for x, _ in one.marks + other.marks) else []
         self.marks = merged([*zero, *rest])
-        self.sharp = one.sharp
+        self.sharp, self.nonzero_mass = one.sharp, one.nonzero_mass
         self._behind = one.zero_mass - other.zero_mass
 
     def at(self, trace: Trace, row: int, sheet: int) -> Point:

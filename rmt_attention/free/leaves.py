@@ -82,6 +82,7 @@ class FreePoisson(Node):
             self.low = min(shift, self.low)
         self.marks = ((shift, max(1 - rate, 0.0)),) if rate <= 1 else ()
         if shift == 0:
+            self.nonzero_mass = min(rate, 1.0)
             self._base, self._other = (0.0, jump * (1 - rate)) if rate <= 1 else (jump * (1 - rate), 0.0)
 
     def _anchor(self) -> None:

@@ -6,7 +6,7 @@ With F = 1/G and R = z − F, the R-transform at G, a law is a curve s ↦ (F, R
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,8 @@ __all__ = ["EPS", "Array", "Link", "Marks", "Node", "Operation", "Point", "Trace
 
 Array = NDArray[Any]
 Marks = tuple[tuple[float, float], ...]
+# From the error of a leaf's parameter, where it can be the branch in the half-plane, and where outside the support.
+Evidence = Callable[[Array], tuple[Array, Array]]
 EPS = float(np.finfo(float).eps)
 _TIE = 16 * EPS  # masses below it are 0
 
@@ -60,6 +62,7 @@ class Trace:
     offset: Array = field(init=False)
     rate: Array = field(init=False)
     links: list[Link] = field(default_factory=list)
+    evidence: list[tuple[int, Evidence]] = field(default_factory=list)  # of leaves, by row
 
     def __post_init__(self) -> None:
         self.offset, self.rate = np.zeros_like(self.parameters), np.ones_like(self.parameters)
@@ -84,6 +87,11 @@ class Node(ABC):
     @cached_property
     def zero_mass(self) -> float:
         return sum(mass for x, mass in self.marks if x == 0)
+
+    @cached_property
+    def nonzero_mass(self) -> float:
+        """1 − μ({0}); set by laws that have it to relative precision, so that products of shares tie as they should."""
+        return 1 - self.zero_mass
 
     @abstractmethod
     def at(self, trace: Trace, row: int, sheet: int) -> Point:

@@ -31,6 +31,8 @@ class Affine(Operation):
         self.low, self.high = sorted((factor * child.low + offset, factor * child.high + offset))
         self.marks = merged((factor * x + offset, mass) for x, mass in child.marks)
         self._dilation = factor > 0 and offset == 0
+        if self._dilation:
+            self.nonzero_mass = child.nonzero_mass
         self.sharp = self._dilation and child.sharp
 
     def image(self, inner: Point) -> Point:
@@ -99,8 +101,9 @@ class CompoundPoisson(Operation):
         self.low, self.high = min(0.0, child.low * spread), max(0.0, child.high * spread)
         if child.low > 0 and rate > 1:
             self.low = child.low * (rate**0.5 - 1) ** 2
-        jumps = rate * (1 - child.zero_mass)
+        jumps = rate * child.nonzero_mass
         self.marks = merged([(0.0, 1 - jumps)])
+        self.nonzero_mass = jumps if self.zero_mass else 1.0
         self._surplus = 0.0 if self.marks else jumps - 1
         self.sharp = child.sharp and not self._surplus
 
@@ -133,8 +136,10 @@ class Part(Operation):
         self.mean = share * child.mean
         self.variance = share * (child.variance + child.mean**2) - self.mean**2
         self.low, self.high = (0.0 if share < 1 else child.low), child.high
-        zero = [(0.0, 1 - share * (1 - child.zero_mass))] if share < 1 or has_zero(child) else []
+        rest = share * child.nonzero_mass
+        zero = [(0.0, 1 - rest)] if share < 1 or has_zero(child) else []
         self.marks = merged([*zero, *((x, share * p) for x, p in child.marks if x)])
+        self.nonzero_mass = rest if self.zero_mass else 1.0
         self.sharp = child.sharp
 
     def image(self, inner: Point) -> Point:
@@ -193,7 +198,7 @@ class MultiplicativePower(Operation):
         self.marks = merged(
             (x**exponent, exponent * mass - (exponent - 1)) if x else (x, mass) for x, mass in child.marks
         )
-        self.sharp = child.sharp
+        self.sharp, self.nonzero_mass = child.sharp, child.nonzero_mass
 
     def image(self, inner: Point) -> Point:
         factor = inner.R.power(self.exponent - 1)

@@ -88,7 +88,7 @@ class Subordination:
             result = parameters + move
             far = np.abs(away) > self.radii
             if far.any():
-                result = np.where(far, self._centres + away / (1 - move / away), result)
+                result = np.where(far, parameters + move / (1 - move / away), result)
         return np.where(np.isfinite(result), result, parameters)
 
     def onto_curve(self, parameters: Array) -> Array:
@@ -162,6 +162,10 @@ class Subordination:
                     left, right = (inner.real < 0) & (outer.real < 0), (inner.real > 0) & (outer.real > 0)
                     tame = np.where(left, growth <= 1 + _CLOSE, ~right | (growth >= 1 - _CLOSE)) & (rate > 0)
                 upper &= above & (link.sheet * inner.imag > 3 * loss)
+                outside &= tame
+            for row, evidence in trace.evidence:
+                above, tame = evidence(error * np.abs(trace.rate[row]))
+                upper &= above
                 outside &= tame
         return upper, outside
 

@@ -14,6 +14,10 @@ import numpy as np
 from ..equations import compound, independent, tied
 from ..equations.temperature import score_variance_excess
 from ..errors import ConvergenceError
+from ..free import algebra
+from ..free.leaves import Atomic, FreePoisson
+from ..free.nodes import Node
+from ..free.tied_scores import TiedScores
 from ..solvers.bisection import bisect
 from ..solvers.curve import Array, RationalCurve, SpectralCurve, argument_above, argument_below
 
@@ -64,6 +68,13 @@ def _variances(beta: float) -> tuple[float, float, float]:
     return theta1 + (theta1 + 1) * lost, theta2, excess + theta1 * lost
 
 
+def _widened(node: Node, constant: float, widths: Sequence[float]) -> Node:
+    """constant · μ ⊠ MP_{1/a} for every width a: μ ⊠ MP_{1/a} = a π(μ, 1/a) + (1 − a) δ_0. (free.laws)"""
+    for a in widths:
+        node = algebra.part(algebra.compound(node, 1 / a), a)
+    return algebra.affine(node, constant, 0.0)
+
+
 class IndependentCurve(RationalCurve):
     """Values independent of keys: C ∏ (1 − w/a)/v with w = (1−c)v + cv/(1 + cv/t). (laws.independent-lambda)"""
 
@@ -110,6 +121,11 @@ class IndependentCurve(RationalCurve):
 
         return PreciseIndependentCurve(*self._given)
 
+    def expression(self) -> Node:
+        constant, (_, *widths), beta, gamma_key = self._given
+        _, theta2, excess = _variances(beta)
+        return _widened(FreePoisson(theta2 / gamma_key, gamma_key, excess), constant, widths)
+
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
         c, _, t = self._shape
         unit = max(c / t, 1.0)
@@ -136,9 +152,10 @@ class TiedCurve(RationalCurve):
     def __init__(self, constant: float, outer: Sequence[float], beta: float, heads: float, gamma_key: float):
         super().__init__(math.log(constant), (*outer, heads, gamma_key))
         self._given = (outer, beta, heads, gamma_key)
+        self._constant = constant
         a = gamma_key / heads
-        _, self._theta2, excess = _variances(beta)
-        self._shape = (heads, a, a * (excess / self._theta2))
+        _, self._theta2, self._score_excess = _variances(beta)
+        self._shape = (heads, a, a * (self._score_excess / self._theta2))
         with np.errstate(over="ignore", invalid="ignore"):
             self.p_end, self._rest_end = tied.parameter(np, self.w_max, *self._shape)
 
@@ -184,6 +201,11 @@ class TiedCurve(RationalCurve):
         from .precise_curves import PreciseTiedCurve
 
         return PreciseTiedCurve(*self._given)
+
+    def expression(self) -> Node:
+        (_, *widths), _, heads, _ = self._given
+        scores = TiedScores(self._score_excess, self._theta2, self._shape[1])
+        return _widened(algebra.compound(scores, heads), self._constant, widths)
 
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
         h, a, excess = self._shape
@@ -295,6 +317,12 @@ class CompoundCurve(SpectralCurve):
         from .precise_curves import PreciseCompoundCurve
 
         return PreciseCompoundCurve(*self._given)
+
+    def expression(self) -> Node:
+        jumps, weights, total = self._given
+        locations, where = np.unique(jumps, return_inverse=True)
+        weights = np.bincount(where, weights=weights / math.fsum(weights))
+        return algebra.compound(Atomic(locations, weights), float(total))
 
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
         jumps, rates = self._shape

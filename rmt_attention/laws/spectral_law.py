@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ConvergenceError
+from ..free.algebra import affine, part
+from ..free.free_law import FreeLaw
 from ..solvers.continuation import ComplexRoot
 from ..solvers.curve import SpectralCurve
 from ..solvers.integral import refined_integral
@@ -401,6 +403,37 @@ class SpectralLaw:
         if self._family is None:
             raise ValueError(f"{self.name}: has no β and ratios to differentiate in")
         return LawGradients(self, *self._family)
+
+    def expression(self) -> FreeLaw:
+        """The same law as an expression of free probability, to be combined with others.
+
+        With ρ the free Poisson law of jump θ2/γ_K and rate γ_K shifted by θ1 − θ2, laws of values independent of keys
+        are C ρ ⊠ MP_{1/h} ⊠ MP_{1/γ_V} ⊠ MP_{1/γ_O}, those of values tied to keys C π(μ_KV, h) ⊠ MP_{1/γ_O}, as far as
+        the widths are there, and compound laws π(μ, t); scaled, normalised or turned into companions like the law
+        itself. (free.laws)
+
+        Returns
+        -------
+        FreeLaw
+            Equal to this law up to rounding, by other equations.
+
+        Raises
+        ------
+        ConvergenceError
+            Where the variance overflows, from about β = 18 on.
+
+        Examples
+        --------
+        >>> from rmt_attention.laws import tied_values_law
+        >>> law = tied_values_law(1.0, 12, 0.75)
+        >>> print(f"{law.cdf(30.0):.12f} {law.expression().cdf(30.0):.12f}")
+        0.836073734701 0.836073734701
+        """
+        try:
+            node = affine(part(self._curve.expression(), 1 / self._ratio), self._scale, 0.0)
+        except OverflowError:
+            raise ConvergenceError(f"{self.name}: its variance leaves double precision", result=self) from None
+        return FreeLaw(node, self.name)
 
     # New laws from this one ------------------------------------------------------------------------------------------
 

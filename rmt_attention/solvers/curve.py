@@ -97,6 +97,10 @@ class SpectralCurve(ABC):
         """The same curve in mpmath, at the working precision of the moment: a PreciseCurve of laws.precise_curves."""
 
     @abstractmethod
+    def expression(self) -> Any:
+        """The law as an expression of free probability: a Node of :mod:`rmt_attention.free.nodes`."""
+
+    @abstractmethod
     def cumulant_series(self, order: int) -> tuple[Array, tuple[float, ...], float]:
         """Coefficients of u(ζ) = Σ u_j ζ^j, j = 1 … order, and the widths b with z = C ∏_b (1 + u/b)/ζ. (laws.moments)
 

@@ -16,6 +16,7 @@ from rmt_attention.free.operations import (
     Noisy,
     Part,
 )
+from rmt_attention.free.tied_scores import TiedScores
 
 
 def _leaf(rng: np.random.Generator, positive: bool) -> Node:
@@ -24,6 +25,9 @@ def _leaf(rng: np.random.Generator, positive: bool) -> Node:
     if rng.random() < 0.3:
         rate = 1.0 if rng.random() < 0.3 else float(np.exp(rng.normal()))
         return FreePoisson(float(rng.gamma(1)), rate, float(rng.gamma(1)) if rng.random() < 0.5 else 0.0)
+    if rng.random() < 0.25:
+        theta2, rate = float(rng.gamma(1)), 1.0 if rng.random() < 0.3 else float(np.exp(rng.normal()))
+        return TiedScores(float(rng.gamma(1)) * theta2, theta2, rate)
     n = int(rng.integers(2, 5))
     x = rng.gamma(1, 2, n) if positive or rng.random() < 0.5 else 2 * rng.normal(size=n)
     if rng.random() < 0.3:
@@ -69,7 +73,21 @@ def shown(node: Node) -> str:
     return f"{type(node).__name__}({child}{', '.join(numbers)})"
 
 
-_SHOWN = ("locations", "weights", "jump", "rate", "shift", "mean", "variance", "share", "exponent", "factor", "offset")
+_SHOWN = (
+    "locations",
+    "weights",
+    "jump",
+    "rate",
+    "shift",
+    "mean",
+    "variance",
+    "share",
+    "exponent",
+    "factor",
+    "offset",
+    "excess",
+    "theta2",
+)
 
 
 def _rotated(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -92,6 +110,9 @@ def matrix_eigenvalues(node: Node, n: int, rng: np.random.Generator) -> NDArray[
     if isinstance(node, FreePoisson):
         g = rng.normal(size=(n, round(node.rate * n)))
         return np.asarray(np.linalg.eigvalsh(g @ g.T * (node.jump / n))) + node.shift
+    if isinstance(node, TiedScores):
+        x = matrix_eigenvalues(FreePoisson(1.0, node.rate, 0.0), n, rng)
+        return np.asarray(node.excess * x + node.theta2 / node.rate * x * x)
     if isinstance(node, Affine):
         return np.sort(node.factor * matrix_eigenvalues(node.child, n, rng) + node.offset)
     if isinstance(node, (Sum, Noisy)):

@@ -13,12 +13,14 @@ from rmt_attention.free.free_law import FreeLaw
 from rmt_attention.free.leaves import Atomic, FreePoisson, Semicircle
 from rmt_attention.free.nodes import Node
 from rmt_attention.free.operations import AdditivePower, Affine, CompoundPoisson, MultiplicativePower, Noisy, Part
+from rmt_attention.free.tied_scores import TiedScores
 
 THREE = Atomic(np.array([0.5, 1.0, 4.0]), np.array([0.3, 0.5, 0.2]))
 TWO = Atomic(np.array([1.0, 2.0]), np.array([0.6, 0.4]))
 POISSON = FreePoisson(0.7, 1.6, 0.0)
 SHIFTED = FreePoisson(0.7, 0.5, 0.2)
 CIRCLE = Semicircle(0.3, 0.8)
+SCORES = TiedScores(0.7, 1.0, 0.6)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,14 @@ CIRCLE = Semicircle(0.3, 0.8)
             Affine,
         ),
         (algebra.part(algebra.part(POISSON, 0.8), 0.5), Part(POISSON, 0.4), Part),
+        (
+            algebra.part(algebra.part(CompoundPoisson(THREE, 1 / 49), 49.0), 1 / 49),
+            CompoundPoisson(THREE, 1 / 49),
+            CompoundPoisson,
+        ),
+        (algebra.affine(SCORES, 3.0, 0.0), Affine(SCORES, 3.0, 0.0), TiedScores),
+        (algebra.affine(SCORES, 3.0, 1.0), Affine(SCORES, 3.0, 1.0), Affine),
+        (algebra.compound(Part(SCORES, 0.5), 3.0), CompoundPoisson(Part(SCORES, 0.5), 3.0), CompoundPoisson),
         (algebra.compound(algebra.point(2.0), 0.7), FreePoisson(2.0, 0.7, 0.0), FreePoisson),
         (
             algebra.compound(Affine(Sum(THREE, TWO), 2.0, 0.0), 0.7),

@@ -42,7 +42,7 @@ def _marchenko_pastur(x: np.ndarray, jump: float, rate: float) -> np.ndarray:
         (FreePoisson(2.0, 0.25, 0.0), np.linspace(0.52, 4.4, 40), lambda x: _marchenko_pastur(x, 2.0, 0.25)),
         (FreePoisson(1.0, 1.0, 3.0), np.linspace(3.001, 6.9, 40), lambda x: _marchenko_pastur(x - 3, 1.0, 1.0)),
         (Semicircle(1.0, 0.5), np.linspace(-0.4, 2.4, 40), lambda x: np.sqrt(2 - (x - 1) ** 2) / np.pi),
-        (Sum(SIGNS, SIGNS), np.linspace(-1.99, 1.99, 41), lambda x: 1 / (np.pi * np.sqrt(4 - x**2))),  # arcsine law
+        (Sum(SIGNS, SIGNS), np.linspace(-1.99, 1.99, 40), lambda x: 1 / (np.pi * np.sqrt(4 - x**2))),  # arcsine law
     ],
     ids=["rate above 1", "rate below 1", "rate 1, shifted", "semicircle", "arcsine"],
 )
