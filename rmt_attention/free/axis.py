@@ -12,6 +12,7 @@ Cells for which none holds are halved. (free.cells)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,10 +31,12 @@ _LUMP = 1e-12  # mass times width, over the width of the law, below which a cell
 _NARROW = 8 * EPS  # relative width of a cell that is not halved any more
 _ROUNDS = 120
 _STEPS = 30  # to a critical point
+_CLOSE = 1e-9  # relative step after which one more leaves rounding only
 _CELLS = 3000
 _FLOOR = 1e-250  # of the top: smallest x looked at
 _DEEP = 1e-13  # mass below the lowest point for which lower ones are not needed
 _SPREAD = 4.0  # ratio of the ends from which a cell is seen in log x
+_NEXT = 1 / 16  # ratio of distances from an edge from which a stretch begins next to it
 _DULL = 1e-3  # of the width, below which points without digits are left out
 
 _NONE = np.empty(0)
@@ -94,6 +97,8 @@ class Axis:
         self.x, self.parameters, self.inside = roots.z.real, roots.parameters, roots.inside
         self.above, self.blur = self._mass(roots), self._blur(roots)
         self.cells: list[Cell] = []
+        self._known_edges: dict[tuple[int, int], Edge | None] = {}
+        self._thin()
         self._bottom()
         self._divide()
         self.cells.sort(key=lambda cell: (cell.low, cell.high))
@@ -137,7 +142,7 @@ class Axis:
         while x > lower and ratio < 0.99:
             goal = np.array([max(x * ratio, lower) + 0j])
             scale = goal.real[0] / x
-            root, found = self.sub.attempt(goal, self.sub.scaled(first, scale))
+            root, found = self.sub.attempt(goal, self.sub.scaled(first.z, first.parameters, scale))
             if found[0]:
                 first, x, ratio = root, goal.real[0], ratio**2 if ratio > 1e-12 else ratio
             else:
@@ -187,6 +192,43 @@ class Axis:
         none = np.empty((self.sub.node.leaves, 0))
         self.cells.append(Cell(float(low), float(high), kind, nodes, masses, none, float(above)))
 
+    def _thin(self) -> None:
+        """Leave out points inside that lie next to an edge: the cell at the edge can reach further."""
+        flips = np.flatnonzero(self.inside[1:] != self.inside[:-1])
+        side = np.where(self.inside[flips + 1], 1, -1)
+        outer, inner = flips + (side < 0), flips + (side > 0)
+        edges = self._edges(outer, inner)
+        kept = np.ones(self.x.size, bool)
+        for edge, start, near, far in zip(edges, outer, inner, inner + side, strict=True):
+            if edge is None or not 0 <= far < self.x.size or not self.inside[far]:
+                continue
+            distances = edge.side * (self.x[[start, near, far]] - edge.x)
+            if distances[0] < 0 < distances[1] < _NEXT * distances[2] and not self._marked(
+                *np.sort([edge.x, self.x[far]])
+            ):
+                kept[near] = False
+        place = np.cumsum(kept) - 1
+        moved = zip(outer.tolist(), np.where(kept[inner], inner, inner + side).tolist(), edges, strict=True)
+        self._known_edges = {(int(place[start]), int(place[end])): edge for start, end, edge in moved}
+        self.x, self.inside, self.parameters = self.x[kept], self.inside[kept], self.parameters[:, kept]
+        self.above, self.blur = self.above[kept], self.blur[kept]
+
+    def _between_scales(self, a: Array, b: Array) -> Array:
+        """Where to divide stretches that begin much closer to an edge than they are long; elsewhere NaN."""
+        places = np.array([edge.x for edge in self._known_edges.values() if edge is not None])
+        hints = np.full(a.shape, np.nan)
+        if not places.size:
+            return hints
+        below, above = a[:, None] - places, places - b[:, None]
+        which = np.where(np.maximum(below, above) >= 0, np.maximum(below, above), np.inf).argmin(1)
+        rows = np.arange(a.size)
+        near = np.maximum(below, above)[rows, which]
+        far = near + (b - a)
+        close = (near > 0) & (near < _NEXT * far)
+        sign = np.where(below[rows, which] > 0, 1, -1)
+        hints[close] = places[which[close]] + sign[close] * np.sqrt(near[close] * far[close])
+        return hints
+
     def _divide(self) -> None:
         lo = np.arange(self.x.size - 1)
         hi = lo + 1
@@ -201,8 +243,12 @@ class Axis:
             bulk = np.flatnonzero(below & above & ~self._marked(a, b))
             if bulk.size:
                 done[bulk] = self._bulk(lo[bulk], hi[bulk], mass[bulk], blur[bulk])
-            for k in np.flatnonzero(below ^ above):
-                done[k] = self._edge(lo[k], hi[k], mass[k], blur[k])
+            hints = np.full(lo.size, np.nan)
+            rims = np.flatnonzero(below ^ above)
+            if rims.size:
+                done[rims], hints[rims] = self._rims(lo[rims], hi[rims], mass[rims], blur[rims])
+            rest = bulk[~done[bulk]]
+            hints[rest] = self._between_scales(a[rest], b[rest])
             lump = (b - a) <= _NARROW * np.maximum(np.abs(a), np.abs(b))
             lump |= self._marked(a, b) & ((b - a) * np.abs(mass) <= _LUMP * self._width)
             for k in np.flatnonzero(lump & ~done):
@@ -210,24 +256,25 @@ class Axis:
                 middle = np.array([inner[0] if inner else (a[k] + b[k]) / 2])
                 self._add(a[k], b[k], "lump", self.above[hi[k]], middle, mass[k : k + 1])
             done |= lump
-            lo, hi = lo[~done], hi[~done]
+            lo, hi, hints = lo[~done], hi[~done], hints[~done]
             if not lo.size:
                 return
             if lo.size > _CELLS:
                 raise self._failed(f"more than {_CELLS} cells are needed near {self.x[lo[0]]:.6g}")
-            new = self._halve(lo, hi)
+            new = self._halve(lo, hi, hints)
             lo, hi = np.concatenate([lo, new]), np.concatenate([new, hi])
         raise self._failed(f"{lo.size} stretches of the axis are not resolved, the first at {self.x[lo[0]]:.6g}")
 
-    def _halve(self, lo: Array, hi: Array) -> Array:
-        """Numbers of new points between."""
+    def _halve(self, lo: Array, hi: Array, hints: Array) -> Array:
+        """Numbers of new points between, at the hints where there are some."""
         a, b = self.x[lo], self.x[hi]
         with np.errstate(invalid="ignore"):
             middle = np.where((a > 0) & (b > 2 * _SPREAD * a), np.sqrt(a) * np.sqrt(b), a + (b - a) / 2)
+        middle = np.where(np.isnan(hints), middle, hints)
         for mark in self.marks:
             middle = np.where(middle == mark, middle + (b - a) / 16, middle)
         near = np.where(np.abs(middle - a) < np.abs(b - middle), lo, hi)
-        guess = self.sub.towards(self._roots(near), middle + 0j)[0]
+        guess = self._towards(near, middle + 0j)
         roots, found = self.sub.solve(middle + 0j, guess)
         for share in (0.37, 0.71, 0.11):  # next to an edge or a mark: elsewhere then
             rest = np.flatnonzero(~found)
@@ -245,8 +292,9 @@ class Axis:
         self.blur = np.append(self.blur, self._blur(roots))
         return new
 
-    def _roots(self, which: Array) -> Roots:
-        return Roots(self.x[which] + 0j, self.parameters[:, which], self.inside[which])
+    def _towards(self, which: Array, z: Array) -> Array:
+        """Guesses at z from solved points."""
+        return self.sub.towards(self.x[which] + 0j, self.parameters[:, which], z)
 
     def _bulk(self, lo: Array, hi: Array, mass: Array, blur: Array) -> Array:
         a, b = self.x[lo][:, None], self.x[hi][:, None]
@@ -260,14 +308,13 @@ class Axis:
             nodes, weights = np.where(wide, spread, nodes), np.where(wide, ratio * _W * spread, weights)
         near = np.where(_T < 0, lo[:, None], hi[:, None]).ravel()
         z = nodes.ravel() + 0j
-        start = self._roots(near)
-        guess = self.sub.towards(start, z)[0]
+        guess = self._towards(near, z)
         far = np.repeat(wide, _NODES, axis=1).ravel()
         if far.any():
-            guess[:, far] = self.sub.scaled(start.take(far), z[far].real / start.z[far].real)
-        roots, found = self.sub.attempt(z, guess)
-        found &= roots.inside
-        masses = self.sub.density(roots).reshape(nodes.shape) * weights
+            start = self.x[near[far]]
+            guess[:, far] = self.sub.scaled(start + 0j, self.parameters[:, near[far]], z[far].real / start)
+        roots, found = self.sub.attempt_inside(z, guess)
+        masses = roots.density.reshape(nodes.shape) * weights
         good = found.reshape(nodes.shape).all(1) & (np.abs(masses.sum(1) - mass) <= blur)
         parameters = roots.parameters.reshape(-1, *nodes.shape)
         for k in np.flatnonzero(good):
@@ -276,69 +323,100 @@ class Axis:
             self.cells.append(Cell(low, high, kind, nodes[k], masses[k], parameters[:, k], above))
         return good
 
-    def _edge(self, lo: int, hi: int, mass: float, blur: float) -> bool:
-        outside, inner = (lo, hi) if self.inside[hi] else (hi, lo)
-        a, b = self.x[lo], self.x[hi]
-        edge = self._critical(self.parameters[:, outside].real, 1 if self.inside[hi] else -1)
-        if edge is None or not a < edge.x < b or self._marked(*sorted((edge.x, self.x[inner]))):
-            return False
-        x = self.x[inner]
-        reach = np.sqrt(abs(x - edge.x))
-        t = reach * (1 + _T) / 2
-        nodes = edge.x + edge.side * t * t
-        if not ((nodes > a) & (nodes < b)).all():
-            return False
-        start = self.guess_from_edge(edge, nodes)
-        guess, far = start.copy(), t > 0.6 * reach
-        guess[:, far] = self.sub.towards(self._roots(np.full(far.sum(), inner)), nodes[far] + 0j)[0]
-        roots, found = self.sub.attempt(nodes + 0j, guess)
-        found &= roots.inside
-        if not found[far].all():
-            return False
+    def _rims(self, lo: Array, hi: Array, mass: Array, blur: Array) -> tuple[Array, Array]:
+        """Cells from a gap into a bulk: which hold one edge, and where to look else."""
+        side = np.where(self.inside[hi], 1, -1)
+        outer, inner = np.where(side > 0, lo, hi), np.where(side > 0, hi, lo)
+        edges = self._edges(outer, inner)
+        done, hints = np.zeros(lo.size, bool), np.full(lo.size, np.nan)
+        anchor = np.array([np.nan if edge is None else edge.x for edge in edges])
+        x, start = self.x[inner], self.x[outer]
+        between = ~np.isnan(anchor) & ~self._marked(np.minimum(anchor, x), np.maximum(anchor, x))
+        rows = np.flatnonzero(between)
+        if not rows.size:
+            return done, hints
+        near = rows[np.abs(x[rows] - anchor[rows]) > np.abs(anchor[rows] - start[rows]) / 8]
+        hints[near] = anchor[near] + (x[near] - anchor[near]) / 4
+        kept = [edge for edge, here in zip(edges, between, strict=True) if here and edge is not None]
+        x, start, anchor, side = x[rows], start[rows], anchor[rows], side[rows]
+        reach = np.sqrt(np.abs(x - anchor))
+        t = reach[:, None] * (1 + _T) / 2
+        nodes = anchor[:, None] + side[:, None] * t * t
+        first = self.guess_from_edges(kept, np.repeat(np.arange(rows.size), _NODES), nodes.ravel())
+        guess, far = first.copy(), (t > 0.6 * reach[:, None]).ravel()
+        guess[:, far] = self._towards(np.repeat(inner[rows], _NODES)[far], nodes.ravel()[far] + 0j)
+        roots, found = self.sub.attempt_inside(nodes.ravel() + 0j, guess)
         # next to a flat edge rounding hides the branch: the expansion there, which the mass has to confirm
-        roots = Roots(roots.z, np.where(found, roots.parameters, start), np.ones(t.size, bool))
-        masses = self.sub.density(roots) * reach * _W * t
-        if abs(masses.sum() - mass) > blur:
-            return False
-        at_edge = float(self.above[outside])
+        hidden = np.flatnonzero(~found)
+        if hidden.size:
+            roots.parameters[:, hidden] = first[:, hidden]
+            roots.density[hidden] = self.sub.expanded(nodes.ravel()[hidden], first[:, hidden]).density
+        masses = roots.density.reshape(nodes.shape) * reach[:, None] * _W * t
+        good = (found | ~far).reshape(nodes.shape).all(1) & (np.abs(masses.sum(1) - mass[rows]) <= blur[rows])
+        good &= (side[:, None] * (nodes - start[:, None]) > 0).all(1) & (side[:, None] * (x[:, None] - nodes) > 0).all(
+            1
+        )
+        parameters = roots.parameters.reshape(-1, *nodes.shape)
+        for k in np.flatnonzero(good):
+            self._add_rim(kept[k], float(x[k]), outer[rows[k]], inner[rows[k]], nodes[k], masses[k], parameters[:, k])
+        done[rows[good]] = True
+        return done, hints
+
+    def _add_rim(
+        self, edge: Edge, x: float, outer: int, inner: int, nodes: Array, masses: Array, parameters: Array
+    ) -> None:
+        """The gap up to an edge, and the bulk from there to x."""
+        start, at_edge = float(self.x[outer]), float(self.above[outer])
         if edge.side > 0:
-            at_edge -= float(self._between(a, edge.x))
-            self._add(a, edge.x, "gap", at_edge)
-            low, high, above = edge.x, float(x), float(self.above[inner])
+            at_edge -= float(self._between(start, edge.x))
+            self._add(start, edge.x, "gap", at_edge)
+            low, high, above = edge.x, x, float(self.above[inner])
         else:
-            self._add(edge.x, b, "gap", self.above[outside])
-            low, high, above = float(x), edge.x, at_edge + float(self._between(edge.x, b))
-        self.cells.append(Cell(low, high, "edge", nodes, masses, roots.parameters, above, edge))
-        return True
+            self._add(edge.x, start, "gap", at_edge)
+            low, high, above = x, edge.x, at_edge + float(self._between(edge.x, start))
+        self.cells.append(Cell(low, high, "edge", nodes, masses, parameters, above, edge))
 
-    def guess_from_edge(self, edge: Edge, x: Array) -> Array:
-        """Parameters inside the support next to an edge, to first order."""
-        t = np.sqrt(np.abs(x - edge.x))
-        return self.sub.predict(np.repeat(edge.parameters[:, None], t.size, axis=1), edge.turn[:, None] * t)
+    def guess_from_edges(self, edges: Sequence[Edge], which: Array, x: Array) -> Array:
+        """Parameters inside the support next to the edges of these numbers, to first order."""
+        places, parameters = np.array([edge.x for edge in edges]), np.array([edge.parameters for edge in edges]).T
+        turns = np.array([edge.turn for edge in edges]).T
+        return self.sub.predict(parameters[:, which], turns[:, which] * np.sqrt(np.abs(x - places[which])))
 
-    def _critical(self, parameters: Array, side: int) -> Edge | None:
-        """Newton steps to z′ = 0 from real parameters, along the curve."""
-        now = parameters[:, None].astype(complex)
-        for step in range(_STEPS):
+    def _edges(self, outer: Array, inner: Array) -> list[Edge | None]:
+        """The edges between neighbouring points outside and inside the support; worked out once for each pair."""
+        keys = list(zip(outer.tolist(), inner.tolist(), strict=True))
+        new = [key for key in dict.fromkeys(keys) if key not in self._known_edges]
+        if new:
+            self._known_edges.update(zip(new, self._critical(*np.array(new).T), strict=True))
+        return [self._known_edges[key] for key in keys]
+
+    def _critical(self, outer: Array, inner: Array) -> list[Edge | None]:
+        """Newton steps to z′ = 0 along the real curve, from both points, or rather from the real part inside."""
+        a, b = self.x[outer], self.x[inner]
+        sides = np.tile(np.where(b > a, 1, -1), 2)
+        low, high = np.tile(np.minimum(a, b), 2), np.tile(np.maximum(a, b), 2)
+        now = self.parameters[:, np.append(inner, outer)].real.astype(complex)
+        alive, close = np.ones(sides.size, bool), np.zeros(sides.size, bool)
+        for _ in range(_STEPS):
             point, trace = self.sub.at(now, bends=True)
             with np.errstate(all="ignore"):
                 move = (trace.rate * (-point.z.slope / self.sub.bend(point, now))).real
-            if not np.isfinite(move).all():
-                return None
-            now = self.sub.onto_curve(self.sub.predict(now, move))
-            close = np.abs(move).max() <= 1e-14 * np.abs(now).max()
-            if close or (step == _STEPS - 1 and (np.abs(move) <= 1e-9 * np.abs(now)).all()):
+            alive &= np.isfinite(move).all(0)
+            ending = close | ~alive
+            now = np.where(alive, self.sub.onto_curve(self.sub.predict(now, np.where(alive, move, 0.0))), now)
+            close = np.abs(move).max(0) <= _CLOSE * np.abs(now).max(0)
+            if ending.all():  # one more step after the first small one
                 break
-        else:
-            return None
         point, trace = self.sub.at(now, bends=True)
-        bend = point.z.bend[0]
-        if not np.isfinite(bend) or bend == 0:
-            return None
-        root = np.sqrt(2 * side / bend + 0j)
-        if (point.F.slope[0] * root).imag < 0:  # F maps the upper half-plane into itself
-            root = -root
-        return Edge(float(point.z.value[0].real), now[:, 0], trace.rate[:, 0] * root, side)
+        with np.errstate(all="ignore"):
+            root = np.sqrt(2 * sides / point.z.bend + 0j)
+            root = np.where((point.F.slope * root).imag < 0, -root, root)  # F maps the upper half-plane into itself
+        x = point.z.value.real
+        good = alive & close & np.isfinite(root) & (x > low) & (x < high)
+        result: list[Edge | None] = [None] * outer.size
+        for k in np.flatnonzero(good)[::-1]:
+            result[k % outer.size] = Edge(float(x[k]), now[:, k], trace.rate[:, k] * root[k], int(sides[k]))
+        return result
 
     # What the cells say ----------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .jets import Jet
@@ -34,19 +36,26 @@ class Atomic(Node):
         square = q * q
         S, T, rest = (q @ self._columns).T  # Σ w q, Σ w x q, Σ_{x≠0} w q
         S2, T2 = (square @ self._columns[:, :2]).T
-        # Σ w (x − c) qᵏ about the nearest location or, far out, the mean: R′ then has no cancellation
-        lever = self._levers[np.where(np.abs(near) < self.high - self.low, which, -1)]
-        C1, C2 = (lever * q).sum(-1), (lever * square).sum(-1)
-        inverse = 1 / S
-        change = (C1 * S2 - C2 * S) * inverse * inverse / near
-        bend = bend_F = bend_V = None
-        if trace.bends:
+        inverse, scale = 1 / S, 1 / near
+
+        def levers() -> tuple[Array, Array, Array | None]:
+            """R′ and R″ by Σ w (x − c) qᵏ about the nearest location or, far out, the mean: nothing cancels then."""
+            lever = self._levers[np.where(np.abs(near) < self.high - self.low, which, -1)]
+            C1, C2 = (lever * q).sum(-1), (lever * square).sum(-1)
+            change = (C1 * S2 - C2 * S) * inverse * inverse * scale
+            if not trace.bends:
+                return T * inverse, change, None
             cube = square * q
-            S3, T3 = (cube @ self._columns[:, :2]).T
-            bend = 2 * inverse / near * (((lever * cube).sum(-1) * S - C1 * S3) * inverse / near + S2 * change)
-            bend_F, bend_V = -bend, 2 * T3 / near**3
-        R = Jet(T * inverse, change, bend)
-        V = Jet(z * rest / near, -T2 / (near * near), bend_V) if self.low >= 0 else None
+            S3 = cube @ self._columns[:, 0]
+            turn = ((lever * cube).sum(-1) * S - C1 * S3) * inverse * scale
+            return T * inverse, change, 2 * inverse * scale * (turn + S2 * change)
+
+        bend_F = bend_V = None
+        R: Jet | Callable[[], Jet] = lambda: Jet(*levers())  # noqa: E731
+        if trace.bends:
+            R = Jet(*levers())
+            bend_F, bend_V = -R.bend, 2 * (square * q @ self._columns[:, 1]) * scale**3
+        V = Jet(z * rest * scale, -T2 * scale * scale, bend_V) if self.low >= 0 else None
         own = Jet.parameter(z, trace.bends)
         trace.links.append(Link(True, sheet, own, own))
         return Point(Jet(near * inverse, S2 * inverse * inverse, bend_F), R, own, V, EPS * np.abs(z))

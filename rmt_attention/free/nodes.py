@@ -26,18 +26,22 @@ EPS = float(np.finfo(float).eps)
 _TIE = 16 * EPS  # masses below it are 0
 
 
-@dataclass(frozen=True, slots=True)
 class Point:
     """F, R, z and, for laws on [0, ∞), V = zG − μ({0}) as jets in the parameter of the first leaf.
 
-    ``noise`` is the rounding error of z. V keeps its digits at x = 0, where z → 0 with V.
+    ``noise`` is the rounding error of z. V keeps its digits at x = 0, where z → 0 with V. R is worked out if asked for.
     """
 
-    F: Jet
-    R: Jet
-    z: Jet
-    V: Jet | None
-    noise: Array
+    __slots__ = ("F", "V", "_R", "noise", "z")
+
+    def __init__(self, F: Jet, R: Jet | Callable[[], Jet], z: Jet, V: Jet | None, noise: Array) -> None:
+        self.F, self._R, self.z, self.V, self.noise = F, R, z, V, noise
+
+    @property
+    def R(self) -> Jet:  # noqa: N802
+        if not isinstance(self._R, Jet):
+            self._R = self._R()
+        return self._R
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jets import where
+from .jets import Jet, where
 from .leaves import FreePoisson
 from .nodes import EPS, Array, Node, Operation, Point, Trace, angle, merged
 
@@ -41,7 +41,7 @@ class Affine(Operation):
         noise = abs(a) * inner.noise
         if b:
             noise = noise + EPS * (np.abs(z.value - b) + abs(b))
-        return Point(F, inner.R.affine(a, b), z, inner.V if self._dilation else self.excess(F, z), noise)
+        return Point(F, lambda: inner.R.affine(a, b), z, inner.V if self._dilation else self.excess(F, z), noise)
 
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start((z - self.offset) / self.factor, out, row)
@@ -108,15 +108,19 @@ class CompoundPoisson(Operation):
         self.sharp = child.sharp and not self._surplus
 
     def image(self, inner: Point) -> Point:
-        F, u = inner.z, inner.R * inner.F.inverse()
-        R = (F * u).affine(self.rate)
+        F = inner.z
+
+        def transform() -> Jet:
+            return (F * inner.R * inner.F.inverse()).affine(self.rate)
+
         if inner.V is None:
+            R = transform()
             z = F + R
             return Point(F, R, z, None, inner.noise + EPS * (np.abs(F.value) + np.abs(R.value)))
         V = inner.V.affine(self.rate, -self._surplus)  # 1 − atom + t u
         z = F * V.affine(1.0, self.zero_mass)
         relative = inner.noise / np.abs(F.value) + 4 * EPS
-        return Point(F, R, z, V, relative * np.abs(z.value) + EPS * self._surplus * np.abs(F.value))
+        return Point(F, transform, z, V, relative * np.abs(z.value) + EPS * self._surplus * np.abs(F.value))
 
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z - self.mean, out, row)
@@ -146,9 +150,12 @@ class Part(Operation):
         assert inner.V is not None
         V = inner.V.affine(self.share)
         F = inner.z * V.affine(1.0, self.zero_mass).inverse()
-        u = (inner.R * inner.F.inverse()).affine(self.share)
-        R = where(np.abs(u.value) < 0.5, F * u, inner.z + F.affine(-1.0))  # each where nothing cancels
-        return Point(F, R, inner.z, V, inner.noise)
+
+        def transform() -> Jet:  # where nothing cancels
+            u = (inner.R * inner.F.inverse()).affine(self.share)
+            return where(np.abs(u.value) < 0.5, F * u, inner.z + F.affine(-1.0))
+
+        return Point(F, transform, inner.z, V, inner.noise)
 
     def start(self, z: Array, out: Array, row: int) -> None:
         self.child.start(z, out, row)

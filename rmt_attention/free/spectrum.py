@@ -8,12 +8,12 @@ import numpy as np
 
 from ..errors import ConvergenceError
 from .axis import GAUSS, Axis, Cell
+from .nets import CellNet
 from .nodes import EPS, Array, Node
 from .subordination import Roots, Subordination
 
 __all__ = ["FreeSpectrum"]
 
-_NEAR = 0.5  # of √distance of the first node to the edge, within which guesses come from the edge
 _STEPS = 80  # of a quantile
 
 
@@ -39,6 +39,15 @@ class FreeSpectrum:
     def _kinds(self) -> Array:
         """Of every cell, "solved" where it has roots; "gap" beyond all."""
         return np.array([*("solved" if cell.parameters.size else cell.kind for cell in self.axis.cells), "gap"])
+
+    @cached_property
+    def _net(self) -> CellNet:
+        return CellNet(self.axis, [cell for cell in self.axis.cells if cell.parameters.size])
+
+    @cached_property
+    def _places(self) -> Array:
+        """Of every cell, its number among the solved ones."""
+        return np.cumsum([cell.parameters.size > 0 for cell in self.axis.cells]) - 1
 
     def _index(self, x: Array) -> Array:
         """Numbers of the cells that hold the points; −1 beyond all."""
@@ -71,31 +80,18 @@ class FreeSpectrum:
 
     def axis_roots(self, x: Array) -> Roots:
         """At real x, from the solved points of the cell where there are some."""
-        guess = np.full((self.node.leaves, x.size), np.nan, complex)
         index = self._index(x)
-        edges = np.zeros(x.size, bool)
-        for number in np.unique(index[self._kinds[index] == "solved"]):
-            cell = self.axis.cells[number]
-            rows = np.flatnonzero(index == number)
-            order = np.argsort(cell.nodes)
-            nodes, parameters = cell.nodes[order], cell.parameters[:, order]
-            right = np.clip(np.searchsorted(nodes, x[rows]), 1, nodes.size - 1)
-            left = right - 1
-            near = np.where(x[rows] - nodes[left] < nodes[right] - x[rows], left, right)
-            start = Roots(nodes[near] + 0j, parameters[:, near], np.ones(near.size, bool))
-            guess[:, rows] = self.sub.towards(start, x[rows] + 0j)[0]
-            if cell.kind == "log":
-                guess[:, rows] = self.sub.scaled(start, x[rows] / nodes[near])
-            if cell.edge is not None:
-                distance = np.abs(x[rows] - cell.edge.x)
-                close = np.sqrt(distance) < _NEAR * np.sqrt(np.abs(nodes - cell.edge.x).min())
-                guess[:, rows[close]] = self.axis.guess_from_edge(cell.edge, x[rows[close]])
-                edges[rows[close]] = True
+        guess, edges = np.full((self.node.leaves, x.size), np.nan, complex), np.zeros(x.size, bool)
+        rows = np.flatnonzero(self._kinds[index] == "solved")
+        if rows.size:
+            guess[:, rows], edges[rows] = self._net.guess(x[rows], self._places[index[rows]])
         roots, found = self.sub.solve(x + 0j, guess)
-        hidden = ~found & edges  # next to a flat edge rounding hides the branch: the expansion there
-        return self.proved(
-            Roots(roots.z, np.where(hidden, guess, roots.parameters), roots.inside | hidden), found | hidden
-        )
+        hidden = np.flatnonzero(~found & edges)  # next to a flat edge rounding hides the branch: the expansion there
+        if hidden.size:
+            more = self.sub.expanded(x[hidden], guess[:, hidden])
+            roots.parameters[:, hidden], roots.inside[hidden] = more.parameters, True
+            roots.density[hidden], found[hidden] = more.density, True
+        return self.proved(roots, found)
 
     # Densities and masses --------------------------------------------------------------------------------------------
 
@@ -109,7 +105,7 @@ class FreeSpectrum:
             result[row] = max(cell.masses[0], 0.0) / (cell.high - cell.low)
         solved = np.flatnonzero(kinds == "solved")
         if solved.size:
-            result[solved] = self.sub.density(self.axis_roots(x[solved]))
+            result[solved] = self.axis_roots(x[solved]).density
         return result
 
     def cdf(self, x: Array) -> Array:
@@ -188,7 +184,7 @@ class FreeSpectrum:
                 np.where(miss > 0, right[rows], now[rows]),
             )
             with np.errstate(all="ignore"):
-                step = miss / (self.sub.density(roots) * rate)
+                step = miss / (roots.density * rate)
             goal = now[rows] + step
             inside = (goal > left[rows]) & (goal < right[rows])
             goal = np.where(inside, goal, (left[rows] + right[rows]) / 2)
@@ -219,5 +215,5 @@ class FreeSpectrum:
         half = (high - low) / 2 ** (level + 1)
         t = (low + half * (2 * np.arange(2**level)[:, None] + 1 + GAUSS[0])).ravel()
         x, rate = cell.location(t)
-        density = self.sub.density(self.axis_roots(np.clip(x, cell.low, cell.high)))
+        density = self.axis_roots(np.clip(x, cell.low, cell.high)).density
         return x, density * rate * half * np.tile(GAUSS[1], 2**level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,20 +13,24 @@ __all__ = ["Roots", "Subordination"]
 
 _CLOSE = 1e-9  # relative moves and residuals below which one more Newton step leaves rounding only
 _SHARP = 1e-4  # relative error of z that a point may have
-_ROUNDS = 8
+_ROUNDS = 10
 _DESCENTS = 400
 
 
 @dataclass(frozen=True)
 class Roots:
-    """Leaf parameters (rows) at points z; real ones where the limit from above at real z lies outside the support."""
+    """Leaf parameters (rows) at points z; real ones where the limit from above at real z lies outside the support.
+
+    ``density`` is −Im G/π at real z inside the support, 0 elsewhere.
+    """
 
     z: Array
     parameters: Array
     inside: Array
+    density: Array
 
     def take(self, which: Array) -> Roots:
-        return Roots(self.z[which], self.parameters[:, which], self.inside[which])
+        return Roots(self.z[which], self.parameters[:, which], self.inside[which], self.density[which])
 
     def joined(self, after: Roots) -> Roots:
         """These, then the others."""
@@ -33,6 +38,7 @@ class Roots:
             np.append(self.z, after.z),
             np.concatenate([self.parameters, after.parameters], axis=1),
             np.append(self.inside, after.inside),
+            np.append(self.density, after.density),
         )
 
 
@@ -54,12 +60,15 @@ class Subordination:
         with np.errstate(all="ignore"):
             return self.node.argument(Trace(parameters, False), 0, 1)[0]
 
-    def density(self, roots: Roots) -> Array:
-        """−Im G/π at real z inside the support, 0 elsewhere."""
-        point, _ = self.at(roots.parameters)
+    def density(self, x: Array, point: Point) -> Array:
+        """−Im G/π at real x, from the point of the curve there."""
         with np.errstate(all="ignore"):
-            value = (1 / point.F.value).imag if point.V is None else point.V.value.imag / roots.z.real
-        return np.where(roots.inside, np.maximum(-value / np.pi, 0.0), 0.0)
+            value = (1 / point.F.value).imag if point.V is None else point.V.value.imag / x
+        return np.asarray(np.maximum(-value / np.pi, 0.0))
+
+    def expanded(self, x: Array, parameters: Array) -> Roots:
+        """Parameters taken as they are for points inside the support."""
+        return Roots(x + 0j, parameters, np.ones(x.size, bool), self.density(x, self.at(parameters)[0]))
 
     def transform(self, roots: Roots) -> Array:
         """G; real outside the support."""
@@ -73,13 +82,13 @@ class Subordination:
         """Where rounding leaves digits of z."""
         return np.asarray(self.at(roots.parameters)[0].noise <= _SHARP * np.abs(roots.z))
 
-    def scaled(self, roots: Roots, ratio: Array) -> Array:
+    def scaled(self, z: Array, parameters: Array, ratio: Array) -> Array:
         """Guesses at ratio · z near z = 0, where the parameters are powers of z."""
-        point, trace = self.at(roots.parameters)
+        point, trace = self.at(parameters)
         with np.errstate(all="ignore"):
-            power = trace.rate * (roots.z / point.z.slope) / roots.parameters
-            result = roots.parameters * np.exp(power * np.log(ratio))
-        return np.where(np.isfinite(result), result, roots.parameters)
+            power = trace.rate * (z / point.z.slope) / parameters
+            result = parameters * np.exp(power * np.log(ratio))
+        return np.where(np.isfinite(result), result, parameters)
 
     def predict(self, parameters: Array, move: Array) -> Array:
         """Parameters moved; far out it is their inverses that move."""
@@ -106,42 +115,55 @@ class Subordination:
         with np.errstate(all="ignore"):
             return point.z.bend + np.where(np.abs(away) > self.radii[0], 2 * point.z.slope / away, 0)
 
-    def towards(self, roots: Roots, z: Array) -> tuple[Array, Array]:
-        """Second-order guesses at z from roots nearby, and the distance to the next branch point by that expansion."""
-        point, trace = self.at(roots.parameters, bends=True)
+    def expansion(self, start: Array, parameters: Array) -> tuple[Callable[[Array], Array], Array]:
+        """From roots at ``start``, second-order guesses at any z, and the distance to the next branch point by that."""
+        point, trace = self.at(parameters, bends=True)
         with np.errstate(all="ignore"):
-            step = (z - roots.z) / point.z.slope
-            curved = self.bend(point, roots.parameters) / point.z.slope
-            guess = self.predict(roots.parameters, trace.rate * step * (1 - 0.5 * curved * step))
-            return guess, 0.5 * np.abs(point.z.slope / curved)
+            curved = self.bend(point, parameters) / point.z.slope
+            reach = 0.5 * np.abs(point.z.slope / curved)
+
+        def guess(z: Array) -> Array:
+            with np.errstate(all="ignore"):
+                step = (z - start) / point.z.slope
+                return self.predict(parameters, trace.rate * step * (1 - 0.5 * curved * step))
+
+        return guess, reach
+
+    def towards(self, start: Array, parameters: Array, z: Array) -> Array:
+        """Second-order guesses at z from roots at ``start``."""
+        return self.expansion(start, parameters)[0](z)
 
     def newton(self, z: Array, guess: Array, rounds: int = _ROUNDS) -> tuple[Array, Array]:
         """Newton steps for all leaves at once; the parameters, and where they have converged."""
         result, done = guess.copy(), np.zeros(z.size, bool)
-        rows = np.arange(z.size)
-        for _ in range(rounds):
-            now = result[:, rows]
-            point, trace = self.at(now)
-            with np.errstate(all="ignore"):
-                residual = z[rows] - point.z.value
+        rows, goal, now = np.arange(z.size), z, guess
+        with np.errstate(all="ignore"):
+            tolerance = _CLOSE * np.abs(z)
+            for _ in range(rounds):
+                trace = Trace(now, False)
+                point = self.node.at(trace, 0, 1)
+                residual = goal - point.z.value
                 move = trace.offset + trace.rate * (residual / point.z.slope)
-                moved = self.predict(now, move)
-                size = np.minimum(np.abs(now), np.abs(moved))
-                rounding = np.abs(residual) <= 4 * point.noise
-                small = (np.abs(move) <= _CLOSE * size).all(0) & (
-                    rounding | (np.abs(residual) <= _CLOSE * np.abs(z[rows]))
-                )
-                settled = rounding & (np.abs(trace.offset) <= _CLOSE * size).all(0)
-            result[:, rows] = moved
-            good = small | settled
-            done[rows[good]] = True
-            rows = rows[~good]
-            if not rows.size:
-                break
+                now = self.predict(now, move)
+                missed = np.abs(residual)
+                # the step is small, or rounding stops it; the equations between the leaves hold
+                size = _CLOSE * np.minimum(np.abs(now), np.abs(now - move))
+                good = (missed <= tolerance[rows]) & (np.abs(move) <= size).all(0)
+                good |= (missed <= 4 * point.noise) & (np.abs(trace.offset) <= size).all(0)
+                result[:, rows] = now
+                if good.any():
+                    done[rows[good]] = True
+                    left = ~good
+                    rows, goal, now = rows[left], goal[left], now[:, left]
+                    if not rows.size:
+                        break
         return result, done
 
-    def proved(self, z: Array, parameters: Array) -> tuple[Array, Array]:
-        """Where parameters are the branch in the upper half-plane, and where outside the support. (free.branch)"""
+    def proved(self, z: Array, parameters: Array) -> tuple[Array, Array, Point]:
+        """Where parameters are the branch in the upper half-plane, where outside the support, and their point.
+
+        (free.branch)
+        """
         point, trace = self.at(parameters)
         with np.errstate(all="ignore"):
             residual = np.abs(point.z.value - z)
@@ -167,22 +189,28 @@ class Subordination:
                 above, tame = evidence(error * np.abs(trace.rate[row]))
                 upper &= above
                 outside &= tame
-        return upper, outside
+        return upper, outside, point
+
+    def attempt_inside(self, z: Array, guess: Array) -> tuple[Roots, Array]:
+        """Roots inside the support or off the axis by Newton steps from guesses alone, and where they are proved."""
+        parameters, done = self.newton(z, guess)
+        upper, _, point = self.proved(z, parameters)
+        inside = done & upper
+        density = np.where(inside & (z.imag == 0), self.density(z.real, point), 0.0)
+        return Roots(z, parameters, inside, density), inside
 
     def attempt(self, z: Array, guess: Array) -> tuple[Roots, Array]:
-        """Roots by Newton steps from guesses alone, and where they are proved."""
-        parameters, done = self.newton(z, guess)
-        upper, _ = self.proved(z, parameters)
-        inside = done & upper
+        """Roots anywhere by Newton steps from guesses alone, and where they are proved."""
+        roots, inside = self.attempt_inside(z, guess)
         found = inside.copy()
         axis = np.flatnonzero(~inside & (z.imag == 0))
         if axis.size:
             real, done = self.newton(z[axis], guess[:, axis].real.astype(complex))
             real = real.real.astype(complex)
             good = done & self.proved(z[axis], real)[1]
-            parameters[:, axis[good]] = real[:, good]
+            roots.parameters[:, axis[good]] = real[:, good]
             found[axis[good]] = True
-        return Roots(z, parameters, inside), found
+        return roots, found
 
     def solve(self, z: Array, guess: Array | None = None) -> tuple[Roots, Array]:
         """Roots at z, Im z ≥ 0, from the guesses or, where not proved, from far above; and where they are proved."""
@@ -194,7 +222,7 @@ class Subordination:
         if rest.size:
             more, found[rest] = self._descend(z[rest])
             roots.parameters[:, rest] = more.parameters
-            roots.inside[rest] = more.inside
+            roots.inside[rest], roots.density[rest] = more.inside, more.density
         return roots, found
 
     def _descend(self, z: Array) -> tuple[Roots, Array]:
@@ -204,21 +232,21 @@ class Subordination:
         self.node.start(z.real + 1j * height, now, 0)
         now, done = self.newton(z.real + 1j * height, now, 60)
         alive = done & self.proved(z.real + 1j * height, now)[0]
-        result, reached = Roots(z, np.full_like(now, np.nan), np.zeros(z.size, bool)), np.zeros(z.size, bool)
+        result, reached = Roots(z, np.full_like(now, np.nan), np.zeros(z.size, bool), np.zeros(z.size)), done & False
         ratio, barred = np.full(z.size, 0.4), np.full(z.size, np.inf)
         rows = np.flatnonzero(alive)
         for _ in range(_DESCENTS):
             if not rows.size:
                 break
             h, y = height[rows], z[rows].imag
-            start = Roots(z[rows].real + 1j * h, now[:, rows], np.ones(rows.size, bool))
-            reach = self.towards(start, start.z)[1]
+            start = z[rows].real + 1j * h
+            guess, reach = self.expansion(start, now[:, rows])
             final = ((reach > 0.9 * (h - y)) & (h < 0.3 * barred[rows])) | (h * ratio[rows] <= y)
             goal = z[rows].real + 1j * np.where(final, y, h * ratio[rows])
-            roots, found = self.attempt(goal, self.towards(start, goal)[0])
+            roots, found = self.attempt(goal, guess(goal))
             ended = found & final
             result.parameters[:, rows[ended]] = roots.parameters[:, ended]
-            result.inside[rows[ended]] = roots.inside[ended]
+            result.inside[rows[ended]], result.density[rows[ended]] = roots.inside[ended], roots.density[ended]
             reached[rows[ended]] = True
             on = found & ~final
             now[:, rows[on]], height[rows[on]] = roots.parameters[:, on], goal[on].imag

@@ -100,7 +100,7 @@ def test_of_the_four_roots_of_the_curve_one_is_proved_and_it_is_the_transform(be
     for z in node.low + node.extent * (rng.uniform(-0.4, 1.4, 20) + 1j * np.exp(-3 * rng.random(20))):
         found, done = sub.newton(np.full(4, z), all_roots(node, z)[None])
         assert done.all()
-        upper, outside = sub.proved(np.full(4, z), found)
+        upper, outside, _ = sub.proved(np.full(4, z), found)
         assert (upper.sum(), outside.sum()) == (1, 0)
         expected = (weights / (z - image(node, x))).sum() + max(1 - rate, 0) / z
         assert 1 / sub.at(found)[0].F.value[upper][0] == pytest.approx(expected, rel=1e-12)
