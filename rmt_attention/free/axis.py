@@ -154,9 +154,9 @@ class Axis:
 
     def _blur(self, roots: Roots) -> Array:
         """Rounding error of the mass: where z is off by its noise, the potential is by G times as much."""
-        point, _ = self.sub.at(roots.parameters)
+        point, trace = self.sub.at(roots.parameters)
         with np.errstate(all="ignore"):
-            return 4 * point.noise / np.abs(point.F.value)
+            return np.asarray(4 * (point.noise / np.abs(point.F.value) + trace.blur))
 
     def _between(self, low: Array | float, high: Array | float) -> Array:
         """Mass of the marks between."""
@@ -236,7 +236,7 @@ class Axis:
             a, b = self.x[lo], self.x[hi]
             below, above = self.inside[lo], self.inside[hi]
             mass = self.above[lo] - self.above[hi] - self._between(a, b)
-            blur = _MASS + self.blur[lo] + self.blur[hi]
+            blur = self._allowed(a, b) + self.blur[lo] + self.blur[hi]
             done: Array = ~below & ~above & (np.abs(mass) <= blur)
             for k in np.flatnonzero(done):
                 self._add(a[k], b[k], "gap", self.above[hi[k]])
@@ -264,6 +264,12 @@ class Axis:
             new = self._halve(lo, hi, hints)
             lo, hi = np.concatenate([lo, new]), np.concatenate([new, hi])
         raise self._failed(f"{lo.size} stretches of the axis are not resolved, the first at {self.x[lo[0]]:.6g}")
+
+    def _allowed(self, a: Array, b: Array) -> Array:
+        """By how much masses may differ: less where it would show in the variance."""
+        node = self.sub.node
+        away = np.maximum(np.abs(a - node.mean), np.abs(b - node.mean))
+        return np.asarray(_MASS * np.minimum(1.0, node.variance / away**2))
 
     def _halve(self, lo: Array, hi: Array, hints: Array) -> Array:
         """Numbers of new points between, at the hints where there are some."""

@@ -24,6 +24,10 @@ class _Convolution(Node):
     def scales(self) -> list[tuple[float, float]]:
         return self.one.scales() + self.other.scales()
 
+    def _blur(self, trace: Trace, one: Point, other: Point) -> None:
+        both = one.noise / np.abs(one.F.value) + other.noise / np.abs(other.F.value)
+        trace.blur = np.maximum(trace.blur, both)
+
     def _match(self, trace: Trace, row: int, one: Jet, other: Jet) -> tuple[Array, Array, Array | None]:
         """Moves of the second parameter that make the two quantities equal, to first order and for every first one."""
         offset = (one.value - other.value) / other.slope
@@ -49,6 +53,7 @@ class Sum(_Convolution):
     def at(self, trace: Trace, row: int, sheet: int) -> Point:
         one = self.one.at(trace, row, sheet)
         other = self.other.at(trace, row + self.one.leaves, sheet)
+        self._blur(trace, one, other)
         first, second = one.F, other.F
         pole = np.abs(other.z.value - self.other.mean) < 0.5 * np.abs(second.value)  # G next to 0
         if pole.any():
@@ -99,6 +104,7 @@ class Product(_Convolution):
     def at(self, trace: Trace, row: int, sheet: int) -> Point:
         one = self.one.at(trace, row, sheet)
         other = self.other.at(trace, row + self.one.leaves, sheet)
+        self._blur(trace, one, other)
         assert one.V is not None
         assert other.V is not None
         # u = V − (1 − atom); far out, where u → 0, its inverse

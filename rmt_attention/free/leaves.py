@@ -57,7 +57,7 @@ class Atomic(Node):
             bend_F, bend_V = -R.bend, 2 * (square * q @ self._columns[:, 1]) * scale**3
         V = Jet(z * rest * scale, -T2 * scale * scale, bend_V) if self.low >= 0 else None
         own = Jet.parameter(z, trace.bends)
-        trace.links.append(Link(True, sheet, own, own))
+        trace.links.append(Link(True, sheet, own, own, own=True))
         return Point(Jet(near * inverse, S2 * inverse * inverse, bend_F), R, own, V, EPS * np.abs(z))
 
     def start(self, z: Array, out: Array, row: int) -> None:
@@ -127,7 +127,7 @@ class FreePoisson(Node):
             z = Jet(delta + (self.jump + self.mean) + kick, 1 + change, bend)
             noise = EPS * (np.abs(delta) + abs(self.jump + self.mean) + np.abs(kick))
             V = None
-        trace.links.append(Link(True, sheet, Jet.parameter(delta, trace.bends), z))
+        trace.links.append(Link(True, sheet, Jet.parameter(delta, trace.bends), z, own=True))
         return Point(Jet(F, np.ones_like(F), np.zeros_like(F) if trace.bends else None), R, z, V, noise)
 
     def _transform(self, F: Array, inverse: Array, kick: Array) -> Array:

@@ -46,12 +46,17 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One subordination function: ``inner`` at ``outer``, both in the upper (sheet 1) or lower (−1) half-plane."""
+    """One subordination function: ``inner`` at ``outer``, both in the upper (sheet 1) or lower (−1) half-plane.
+
+    At the own one of a leaf ``inner`` is its parameter, which inside the support has to be off the axis. A law inside
+    the expression may be moved by less than rounding from where it is asked for.
+    """
 
     additive: bool
     sheet: int
     inner: Jet
     outer: Jet
+    own: bool = False
 
 
 @dataclass
@@ -59,12 +64,14 @@ class Trace:
     """One evaluation of a tree at all its leaf parameters, one row each.
 
     To first order the equations of the tree hold after moves ``offset + rate δ`` of the leaves, δ that of the first.
+    ``blur`` is the rounding error of the potential that comes from convolutions inside: noise over |F| of their laws.
     """
 
     parameters: Array
     bends: bool
     offset: Array = field(init=False)
     rate: Array = field(init=False)
+    blur: Array | float = 0.0
     links: list[Link] = field(default_factory=list)
     evidence: list[tuple[int, Evidence]] = field(default_factory=list)  # of leaves, by row
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .jets import Jet, where
 from .leaves import FreePoisson
-from .nodes import EPS, Array, Node, Operation, Point, Trace, angle, merged
+from .nodes import EPS, Array, Link, Node, Operation, Point, Trace, angle, merged
 
 
 def has_zero(node: Node) -> bool:
@@ -194,8 +194,6 @@ class AdditivePower(Operation):
 class MultiplicativePower(Operation):
     """μ^{⊠t}, t > 1, μ on [0, ∞). (free.powers)"""
 
-    additive = False
-
     def __init__(self, child: Node, exponent: float) -> None:
         super().__init__(child)
         self.exponent = exponent
@@ -206,6 +204,19 @@ class MultiplicativePower(Operation):
             (x**exponent, exponent * mass - (exponent - 1)) if x else (x, mass) for x, mass in child.marks
         )
         self.sharp, self.nonzero_mass = child.sharp, child.nonzero_mass
+
+    def at(self, trace: Trace, row: int, sheet: int) -> Point:
+        inner = self.child.at(trace, row, sheet)
+        point = self.image(inner)
+        trace.links.append(Link(False, sheet, inner.z, point.z))
+        trace.evidence.append((row, lambda error: self._not_wound(inner, sheet)))
+        return point
+
+    def _not_wound(self, inner: Point, sheet: int) -> tuple[Array, Array]:
+        """Whether arg z, as the sum arg z1 + (t − 1) arg R1, is in [0, π] and not a turn below."""
+        total = angle(sheet, inner.z.value) + (self.exponent - 1) * np.angle(inner.R.value)
+        good = np.asarray(sheet * total > -np.pi / 2)
+        return good, good
 
     def image(self, inner: Point) -> Point:
         factor = inner.R.power(self.exponent - 1)

@@ -183,7 +183,7 @@ class Subordination:
                     growth = rate * outer.real / inner.real  # of log z
                     left, right = (inner.real < 0) & (outer.real < 0), (inner.real > 0) & (outer.real > 0)
                     tame = np.where(left, growth <= 1 + _CLOSE, ~right | (growth >= 1 - _CLOSE)) & (rate > 0)
-                upper &= above & (link.sheet * inner.imag > 3 * loss)
+                upper &= above & (link.sheet * inner.imag > (3 if link.own else -2) * loss)
                 outside &= tame
             for row, evidence in trace.evidence:
                 above, tame = evidence(error * np.abs(trace.rate[row]))

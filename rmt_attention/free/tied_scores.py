@@ -72,7 +72,7 @@ class TiedScores(Node):
         z = near * half * _ratio(s, third, self._infinity, bends) * _ratio(s, fourth, self._outer, bends)
         R = _ratio(s, first, self._outer, bends) * half * _ratio(s, self._nothing, self._infinity, bends)
         V = _ratio(s, 0.0, self._outer, bends) * _ratio(s, self._zero, self._inner, bends)
-        trace.links.append(Link(True, sheet, F, z))
+        trace.links.append(Link(True, sheet, F, z, own=True))
         trace.evidence.append((row, partial(self._on_sheet, s, sheet)))
         return Point(F, R.affine(self.mean), z, V.affine(self.nonzero_mass), 8 * EPS * np.abs(z.value))
 
