@@ -38,6 +38,7 @@ _DEEP = 1e-13  # mass below the lowest point for which lower ones are not needed
 _SPREAD = 4.0  # ratio of the ends from which a cell is seen in log x
 _NEXT = 1 / 16  # ratio of distances from an edge from which a stretch begins next to it
 _DULL = 1e-3  # of the width, below which points without digits are left out
+_BLURRED = 1e-9  # error of the mass from which a point has too few
 
 _NONE = np.empty(0)
 GAUSS = _T, _W = np.polynomial.legendre.leggauss(_NODES)
@@ -124,16 +125,20 @@ class Axis:
         if not found.any():
             raise self._failed("no point of the axis could be solved")
         roots = roots.take(found)
-        roots = roots.take(self.sub.sharp(roots) | (roots.z.real > _DULL * self._width))
-        while node.low == 0 and node.sharp and roots.inside[0] and roots.z[0].real > _FLOOR * node.high:
+        roots = roots.take(self._usable(roots) | (roots.z.real > _DULL * self._width))
+        while node.low == 0 and roots.inside[0] and roots.z[0].real > _FLOOR * node.high:
             if self._below(roots.z[0].real, self._mass(roots)[0]) < _DEEP:
                 break
-            lower = max(1e-30 * roots.z[0].real, 0.5 * _FLOOR * node.high)
+            lower = max((1e-30 if node.sharp else 1e-3) * roots.z[0].real, 0.5 * _FLOOR * node.high)
             deep, reached = self._step_down(roots, lower)
-            if not reached:
+            if not reached or not self._usable(deep)[0]:
                 break
             roots = deep.joined(roots)
         return roots
+
+    def _usable(self, roots: Roots) -> Array:
+        """Where rounding leaves digits of z and of the mass."""
+        return self.sub.sharp(roots) & (self._blur(roots) < _BLURRED)
 
     def _step_down(self, roots: Roots, lower: float) -> tuple[Roots, bool]:
         """A root at ``lower``, by way of points between."""
