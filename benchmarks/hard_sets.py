@@ -1,27 +1,26 @@
-"""What the two accuracy measurements share: sets of the generator, their errors by stratum, a program around them."""
+"""What the accuracy measurements share: sets of a generator, their errors by stratum, a program around them."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.laws.stress import StressSet, generate
-from tests.laws.stress_errors import as_text, faults, tabulate
+from tests.strata import Stratified, as_text, faults, tabulate
 
 from .record import write
 
-Errors = Callable[[StressSet], dict[str, float]]
+Errors = Callable[[Any], dict[str, float]]
+Kinds = dict[str, tuple[Errors, dict[str, float], Callable[[int, int], Sequence[Stratified]]]]
 
 
-def measure(errors: Errors, limits: dict[str, float], count: int, seed: int, workers: int) -> dict[str, Any]:
-    """Errors of ``count`` sets by stratum, and what exceeds its limit; every set is counted, those that raise too."""
+def measure(errors: Errors, limits: dict[str, float], sets: Sequence[Stratified], workers: int) -> dict[str, Any]:
+    """Errors of the sets by stratum, and what exceeds its limit; every set is counted, those that raise too."""
     start = time.perf_counter()
-    table = tabulate(errors, generate(count, seed), workers)
+    table = tabulate(errors, sets, workers)
     return {
-        "count": count,
-        "seed": seed,
+        "count": len(sets),
         "limits": limits,
         "faults": faults(table, limits),
         "strata": table,
@@ -29,15 +28,19 @@ def measure(errors: Errors, limits: dict[str, float], count: int, seed: int, wor
     }
 
 
-def program(name: str, description: str | None, errors: Errors, limits: dict[str, float], count: int) -> None:
-    """Measure as the command line says, print the table, store the result."""
+def program(name: str, description: str | None, count: int, kinds: Kinds) -> None:
+    """Measure as the command line says, print the tables, store the result."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--count", type=int, default=count)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", default=None, help=f"default: benchmarks/results/{name}.json")
     given = parser.parse_args()
-    result = measure(errors, limits, given.count, given.seed, given.workers)
-    print(as_text(result["strata"]))
-    print(f"{given.count} sets of seed {given.seed} in {result['seconds']:.0f} s; faults: {result['faults'] or 'none'}")
+    result: dict[str, Any] = {"seed": given.seed}
+    for kind, (errors, limits, generate) in kinds.items():
+        result[kind] = measure(errors, limits, generate(given.count, given.seed), given.workers)
+        print(as_text(result[kind]["strata"]))
+        found = result[kind]["faults"]
+        print(f"{result[kind]['count']} sets of seed {given.seed} in {result[kind]['seconds']:.0f} s; ", end="")
+        print(f"faults: {found or 'none'}")
     write(name, result, given.json)

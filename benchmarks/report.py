@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .peers_table import peers_table
+from .peers.table import peers_table
 from .record import RESULTS
 
 
@@ -15,9 +15,10 @@ def load(name: str) -> dict[str, Any]:
     return result
 
 
-def accuracy_table(name: str) -> list[str]:
+def accuracy_table(name: str, kind: str = "sets") -> list[str]:
     """Worst and 99 % of every column in each stratum."""
-    result = load(name)
+    stored = load(name)
+    result = stored[kind]
     strata = result["strata"]
     counts = [f"{stratum} ({part['sets']} sets)" for stratum, part in strata.items()]
     lines = ["| relative error, worst / 99 % | " + " | ".join(counts) + " |", "|---|" + "---|" * len(counts)]
@@ -28,7 +29,7 @@ def accuracy_table(name: str) -> list[str]:
         lines.append(f"| {column} | " + " | ".join(numbers) + " |")
     raised = sum(len(part["raised"]) for part in strata.values())
     lines.append("")
-    lines.append(f"{result['count']} sets, seed {result['seed']}, {raised} raised an error, {result['seconds']:.0f} s.")
+    lines.append(f"{result['count']} sets, seed {stored['seed']}, {raised} raised an error, {result['seconds']:.0f} s.")
     return lines
 
 
@@ -69,6 +70,10 @@ def main() -> None:
                 *accuracy_table("stress"),
                 "",
                 *accuracy_table("accuracy"),
+                "",
+                *accuracy_table("expressions"),
+                "",
+                *accuracy_table("expressions", "matrices"),
                 "",
                 *speed_table(),
                 "",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tests.laws.stress import generate
 from tests.laws.stress_errors import LIMITS, stress_errors
 
 from .hard_sets import program
 
 if __name__ == "__main__":
-    program("stress", __doc__, stress_errors, LIMITS, count=10_000)
+    program("stress", __doc__, 10_000, {"sets": (stress_errors, LIMITS, generate)})

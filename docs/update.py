@@ -15,7 +15,7 @@ README = Path(__file__).parent.parent / "README.md"
 FIGURES = {
     "verify.png": "rmt-attention verify",
     "law.png": "rmt-attention law --heads 4 --d-key 8 --d-value 768 --d-out 384",
-    "work_precision.png": "python -m benchmarks.work_precision",
+    "work_precision.png": "python -m benchmarks.peers.work_precision",
 }
 BLOCK = re.compile(r"(<!-- generated: (?P<command>[^\n]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 

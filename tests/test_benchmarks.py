@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks import entries, hard_sets, peers, peers_table, record, report, speed, work_precision
-from benchmarks.environments import Environment
-from benchmarks.law_tasks import TASKS
+from benchmarks import hard_sets, record, report, speed
+from benchmarks.peers import entries, measure, work_precision
+from benchmarks.peers import table as peers_table
+from benchmarks.peers.environments import Environment
+from benchmarks.peers.tasks import TASKS
+from tests.free import expression_errors
+from tests.free.expressions import generate, generate_with_matrix
+from tests.laws import stress
 from tests.laws.stress_errors import DIGITS_LIMITS, LIMITS, digits_errors, stress_errors
 
 
 def test_a_small_run_of_the_hard_sets_has_no_faults_and_counts_every_set() -> None:
-    result = hard_sets.measure(stress_errors, LIMITS, count=6, seed=0, workers=1)
+    result = hard_sets.measure(stress_errors, LIMITS, stress.generate(6, 0), workers=1)
     assert result["faults"] == []
     assert sum(part["sets"] for part in result["strata"].values()) == 6
 
 
 def test_a_small_run_against_forty_digits_covers_every_method() -> None:
-    result = hard_sets.measure(digits_errors, DIGITS_LIMITS, count=3, seed=0, workers=1)
+    result = hard_sets.measure(digits_errors, DIGITS_LIMITS, stress.generate(3, 0), workers=1)
     for part in result["strata"].values():
         assert part["raised"] == []
         assert {"w", "1 − w/w(0)", "density", "cdf", "quantile", "edges", "moments 1 to 8"} <= set(part["columns"])
+
+
+def test_a_small_run_of_the_expressions_has_no_faults_and_names_those_of_a_wrong_law(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    result = hard_sets.measure(expression_errors.law_errors, expression_errors.LIMITS, generate(6, 1), workers=1)
+    assert (result["count"], result["faults"]) == (6, [])
+    matrices = generate_with_matrix(2, 1)
+    result = hard_sets.measure(expression_errors.matrix_errors, expression_errors.MATRIX_LIMITS, matrices, workers=1)
+    assert result["faults"] == []
+    monkeypatch.setattr(expression_errors, "matrix_eigenvalues", lambda node, n, rng: rng.normal(node.mean, 1.0, n))
+    result = hard_sets.measure(expression_errors.matrix_errors, expression_errors.MATRIX_LIMITS, matrices, workers=1)
+    assert len(result["faults"]) >= 1  # negative control
 
 
 def test_a_small_run_of_the_speed_benchmark_measures_right_numbers() -> None:
@@ -51,16 +68,18 @@ def test_the_baseline_solves_the_same_equation() -> None:
 
 def test_stored_results_become_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    record.write("stress", hard_sets.measure(stress_errors, LIMITS, 3, 0, 1), str(tmp_path / "stress.json"))
+    measured = hard_sets.measure(stress_errors, LIMITS, stress.generate(3, 0), 1)
+    record.write("stress", {"seed": 0, "sets": measured}, str(tmp_path / "stress.json"))
     table = report.accuracy_table("stress")
     assert table[0].startswith("| relative error")
-    assert len(table) == 4 + len(json.loads((tmp_path / "stress.json").read_text())["strata"]["tie"]["columns"])
+    assert len(table) == 4 + len(measured["strata"]["tie"]["columns"])
 
 
 def test_the_committed_results_have_no_faults() -> None:
-    assert report.load("stress")["count"] == 10_000
-    for name in ("stress", "accuracy"):
-        assert report.load(name)["faults"] == []
+    counts = {("stress", "sets"): 10_000, ("accuracy", "sets"): 60}
+    counts |= {("expressions", "sets"): 2000, ("expressions", "matrices"): 30}
+    for (name, kind), count in counts.items():
+        assert (report.load(name)[kind]["count"], report.load(name)[kind]["faults"]) == (count, [])
     for task in report.load("peers")["tasks"].values():
         assert task["contestants"][entries.OWN.name]["success"]
 
@@ -89,7 +108,7 @@ def test_a_small_comparison_with_peers_judges_right_and_wrong_contestants(tmp_pa
     (tmp_path / "nowhere").touch()  # a file where the folder of an environment would be
     absent = entries.Contestant("absent", tmp_path / "wrong.py", Environment("nowhere", ("numpy",)))
     contestants = (entries.OWN, entries.COMPANION, *failing, absent)
-    result = peers.measure(contestants, rounds=1, points=30, seed=0, folder=tmp_path, curves=False)
+    result = measure.measure(contestants, rounds=1, points=30, seed=0, folder=tmp_path, curves=False)
     for task in result["tasks"].values():
         rows = task["contestants"]
         assert list(rows) == [one.name for one in contestants[:-1]]
@@ -114,8 +133,8 @@ def test_a_small_comparison_with_peers_judges_right_and_wrong_contestants(tmp_pa
 
 
 def test_errors_against_time_have_every_setting_and_become_a_figure(tmp_path: Path) -> None:
-    question = peers.Question.of(TASKS["product"], count=20, seed=0)
-    curve = peers.work_precision(question, entries.OWN, tmp_path)
+    question = measure.Question.of(TASKS["product"], count=20, seed=0)
+    curve = measure.work_precision(question, entries.OWN, tmp_path)
     assert [entry["settings"] for entry in curve] == [{}, *({"digits": n} for n in (15, 20, 30, 40))]
     assert curve[0]["worst_inside"] < 1e-10
     assert all("message" in entry for entry in curve[1:])

@@ -27,7 +27,7 @@ __all__ = ["GAUSS", "Axis", "Cell"]
 _FIRST = 40  # cells to begin with
 _NODES = 12  # of the Gauss rule of a cell
 _MASS = 1e-12  # by which masses may differ
-_LUMP = 1e-12  # mass times width, over the width of the law, below which a cell around a mark is one point
+_LUMP = 1e-12  # mass times width, over the deviation of the law, below which a cell around a mark is one point
 _NARROW = 8 * EPS  # relative width of a cell that is not halved any more
 _ROUNDS = 120
 _STEPS = 30  # to a critical point
@@ -129,7 +129,7 @@ class Axis:
         while node.low == 0 and roots.inside[0] and roots.z[0].real > _FLOOR * node.high:
             if self._below(roots.z[0].real, self._mass(roots)[0]) < _DEEP:
                 break
-            lower = max((1e-30 if node.sharp else 1e-3) * roots.z[0].real, 0.5 * _FLOOR * node.high)
+            lower = max((1e-30 if node.sharp else 0.1) * roots.z[0].real, 0.5 * _FLOOR * node.high)
             deep, reached = self._step_down(roots, lower)
             if not reached or not self._usable(deep)[0]:
                 break
@@ -185,7 +185,11 @@ class Axis:
         below = self._below(self.x[0], self.above[0])
         start = 0.0 if self.sub.node.low == 0 else self.x[0]
         if self.inside[0] and start < self.x[0]:
-            self._add(start, self.x[0], "lump", self.above[0], np.array([self.x[0] / 4]), np.array([below]))
+            # its mean, if the mass grows like a power of x
+            point, _ = self.sub.at(self.parameters[:, :1])
+            power = float(self.sub.density(self.x[:1], point)[0] * self.x[0]) / max(below, EPS)
+            middle = self.x[:1] * power / (1 + power)
+            self._add(start, self.x[0], "lump", self.above[0], middle, np.array([below]))
         elif self.inside[0] or abs(below) > _MASS:
             raise self._failed(f"a mass of {below:.3g} lies below {self.x[0]:.6g}")
         elif start < self.x[0]:
@@ -235,14 +239,17 @@ class Axis:
         return hints
 
     def _divide(self) -> None:
+        node = self.sub.node
         lo = np.arange(self.x.size - 1)
         hi = lo + 1
         for _ in range(_ROUNDS):
             a, b = self.x[lo], self.x[hi]
             below, above = self.inside[lo], self.inside[hi]
-            mass = self.above[lo] - self.above[hi] - self._between(a, b)
-            blur = self._allowed(a, b) + self.blur[lo] + self.blur[hi]
+            allowed, marked = self._allowed(a, b), self._between(a, b)
+            mass, blur = self._held(lo, hi, marked), allowed + self.blur[lo] + self.blur[hi]
             done: Array = ~below & ~above & (np.abs(mass) <= blur)
+            self._level(lo[done], hi[done], marked[done])
+            mass, blur = self._held(lo, hi, marked), allowed + self.blur[lo] + self.blur[hi]
             for k in np.flatnonzero(done):
                 self._add(a[k], b[k], "gap", self.above[hi[k]])
             bulk = np.flatnonzero(below & above & ~self._marked(a, b))
@@ -255,7 +262,7 @@ class Axis:
             rest = bulk[~done[bulk]]
             hints[rest] = self._between_scales(a[rest], b[rest])
             lump = (b - a) <= _NARROW * np.maximum(np.abs(a), np.abs(b))
-            lump |= self._marked(a, b) & ((b - a) * np.abs(mass) <= _LUMP * self._width)
+            lump |= self._marked(a, b) & ((b - a) * np.abs(mass) <= _LUMP * node.variance**0.5)
             for k in np.flatnonzero(lump & ~done):
                 inner = [x for x in self.marks if a[k] < x < b[k]]
                 middle = np.array([inner[0] if inner else (a[k] + b[k]) / 2])
@@ -269,6 +276,17 @@ class Axis:
             new = self._halve(lo, hi, hints)
             lo, hi = np.concatenate([lo, new]), np.concatenate([new, hi])
         raise self._failed(f"{lo.size} stretches of the axis are not resolved, the first at {self.x[lo[0]]:.6g}")
+
+    def _held(self, lo: Array, hi: Array, marked: Array) -> Array:
+        """Mass between points but for the marks'."""
+        return np.asarray(self.above[lo] - self.above[hi] - marked)
+
+    def _level(self, lo: Array, hi: Array, marked: Array) -> None:
+        """The masses above both ends of gaps from that which is known better."""
+        first = self.blur[lo] <= self.blur[hi]
+        self.above[hi[first]] = (self.above[lo] - marked)[first]
+        self.above[lo[~first]] = (self.above[hi] + marked)[~first]
+        self.blur[lo] = self.blur[hi] = np.minimum(self.blur[lo], self.blur[hi])
 
     def _allowed(self, a: Array, b: Array) -> Array:
         """By how much masses may differ: less where it would show in the variance."""
@@ -327,12 +345,20 @@ class Axis:
         roots, found = self.sub.attempt_inside(z, guess)
         masses = roots.density.reshape(nodes.shape) * weights
         good = found.reshape(nodes.shape).all(1) & (np.abs(masses.sum(1) - mass) <= blur)
+        masses = self._telescoping(masses, mass)
         parameters = roots.parameters.reshape(-1, *nodes.shape)
         for k in np.flatnonzero(good):
             kind = "log" if wide[k, 0] else "bulk"
             low, high, above = float(a[k, 0]), float(b[k, 0]), float(self.above[hi[k]])
             self.cells.append(Cell(low, high, kind, nodes[k], masses[k], parameters[:, k], above))
         return good
+
+    def _telescoping(self, masses: Array, mass: Array) -> Array:
+        """Masses that add up to that of their cell, where rounding blurs it by more than it may differ."""
+        total = masses.sum(1)
+        with np.errstate(all="ignore"):
+            ratio = np.where((np.abs(total - mass) > _MASS) & (mass > 0), mass / total, 1.0)
+            return np.asarray(masses * ratio[:, None])
 
     def _rims(self, lo: Array, hi: Array, mass: Array, blur: Array) -> tuple[Array, Array]:
         """Cells from a gap into a bulk: which hold one edge, and where to look else."""
@@ -364,6 +390,7 @@ class Axis:
             roots.density[hidden] = self.sub.expanded(nodes.ravel()[hidden], first[:, hidden]).density
         masses = roots.density.reshape(nodes.shape) * reach[:, None] * _W * t
         good = (found | ~far).reshape(nodes.shape).all(1) & (np.abs(masses.sum(1) - mass[rows]) <= blur[rows])
+        masses = self._telescoping(masses, mass[rows])
         good &= (side[:, None] * (nodes - start[:, None]) > 0).all(1) & (side[:, None] * (x[:, None] - nodes) > 0).all(
             1
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,6 +64,47 @@ def random_expression(rng: np.random.Generator, depth: int, positive: bool = Fal
     if positive:
         factor, shift = abs(factor) + 0.1, abs(shift)
     return Affine(random_expression(rng, below, positive), float(factor), float(shift))
+
+
+@dataclass(frozen=True)
+class ExpressionSet:
+    """The expression of this number; its stratum is how many operations it may have above each leaf."""
+
+    seed: int
+    number: int
+    most: int = 3
+
+    def node(self) -> Node:
+        rng = self.rng()
+        return random_expression(rng, int(rng.integers(1, self.most + 1)))
+
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng([8, self.seed, self.number])
+
+    @property
+    def stratum(self) -> str:
+        return f"depth {self.rng().integers(1, self.most + 1)}"
+
+    def __str__(self) -> str:
+        return f"{self!r}: {shown(self.node())}"
+
+
+def generate(count: int, seed: int) -> list[ExpressionSet]:
+    """The first expressions of a seed, by depth."""
+    return sorted((ExpressionSet(seed, number) for number in range(count)), key=lambda one: one.stratum)
+
+
+def generate_with_matrix(count: int, seed: int) -> list[ExpressionSet]:
+    """The first of depth ≤ 2 that have a matrix model and more than atoms."""
+    found: list[ExpressionSet] = []
+    number = 0
+    while len(found) < count:
+        one = ExpressionSet(seed, number, most=2)
+        node = one.node()
+        if has_matrix(node) and sum(mass for _, mass in node.marks) < 0.99:
+            found.append(one)
+        number += 1
+    return sorted(found, key=lambda one: one.stratum)
 
 
 def shown(node: Node) -> str:

@@ -21,8 +21,10 @@ from rmt_attention.free.operations import (
     Noisy,
     Part,
 )
+from tests.strata import faults, tabulate
 
-from .expressions import has_matrix, matrix_eigenvalues, random_expression, shown
+from .expression_errors import LIMITS, MATRIX_LIMITS, law_errors, matrix_errors
+from .expressions import generate, generate_with_matrix, random_expression, shown
 
 SIZES = Atomic(np.array([1.0, 3.0, 10.0]), np.array([0.2, 0.4, 0.4]))
 SIGNS = Atomic(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))
@@ -141,42 +143,34 @@ def test_jumps_of_three_sizes_have_three_intervals() -> None:
     np.testing.assert_allclose(law.edges, edges, rtol=1e-12)
 
 
-@pytest.mark.parametrize("first", range(0, 60, 10))
-def test_random_expressions_have_their_mass_mean_and_variance(first: int) -> None:
-    for seed in range(first, first + 10):
-        rng = np.random.default_rng([8, seed])
-        node = random_expression(rng, int(rng.integers(1, 4)))
-        law, message = FreeLaw(node, "law"), shown(node)
-        x, weights = law.quadrature
-        size = max(abs(node.low), abs(node.high))
-        assert weights.sum() == pytest.approx(1, abs=1e-8), message
-        assert weights @ x == pytest.approx(node.mean, abs=1e-8 * size), message
-        assert weights @ (x - node.mean) ** 2 == pytest.approx(node.variance, rel=1e-7), message
-        assert law.moment(3) == pytest.approx(law.expectation(lambda x: x**3), abs=1e-8 * size**3), message
-        levels = rng.random(20)
-        points = law.quantile(levels)
-        off = ~np.isin(points, [atom.location for atom in law.atoms])
-        np.testing.assert_allclose(law.cdf(points)[off], levels[off], atol=1e-9, err_msg=message)
+@pytest.mark.parametrize("part", range(6))
+def test_random_expressions_have_their_mass_mean_and_variance(part: int) -> None:
+    assert faults(tabulate(law_errors, generate(60, seed=1)[part::6]), LIMITS) == []
 
 
-def _distance(law: FreeLaw, eigenvalues: np.ndarray) -> float:
-    """Largest difference of the cdfs on a grid away from atoms."""
-    grid = np.linspace(eigenvalues[0], eigenvalues[-1], 200)
-    for atom in law.atoms:
-        grid = grid[np.abs(grid - atom.location) > 1e-6 * (grid[-1] - grid[0])]
-    return float(np.abs(law.cdf(grid) - np.searchsorted(eigenvalues, grid) / eigenvalues.size).max())
+def test_random_expressions_agree_with_eigenvalues_of_matrices() -> None:
+    assert faults(tabulate(matrix_errors, generate_with_matrix(10, seed=1)), MATRIX_LIMITS) == []
 
 
-@pytest.mark.parametrize("number", range(10))
-def test_random_expressions_agree_with_eigenvalues_of_matrices(number: int) -> None:
-    rng = np.random.default_rng([9, number])
-    node = random_expression(rng, 2)
-    while not has_matrix(node) or isinstance(node, Atomic):
-        node = random_expression(rng, 2)
-    eigenvalues = np.sort(matrix_eigenvalues(node, 400, rng))
-    wrong = Affine(node, 1.15, -0.15 * node.mean + 0.1 * node.variance**0.5)
-    assert _distance(FreeLaw(node, "law"), eigenvalues) < 0.02, shown(node)
-    assert _distance(FreeLaw(wrong, "law"), eigenvalues) > 0.03, shown(node)  # negative control
+@pytest.mark.parametrize(
+    ("seed", "number"), [(11, 62), (11, 72), (11, 1435), (11, 1858), (12, 12), (13, 1235), (18, 217)]
+)
+def test_expressions_that_once_failed(seed: int, number: int) -> None:
+    """Roots a turn away or hidden by rounding, masses blurred by a law inside, much of the mean in little mass."""
+    rng = np.random.default_rng([seed, number])
+    node = random_expression(rng, int(rng.integers(1, 4)))
+    law = FreeLaw(node, shown(node))
+    x, weights = law.quadrature
+    assert weights.sum() == pytest.approx(1, abs=1e-8)
+    assert weights @ x == pytest.approx(node.mean, abs=1e-8 * max(abs(node.mean), node.variance**0.5))
+    assert weights @ (x - node.mean) ** 2 == pytest.approx(node.variance, rel=1e-8)
+
+
+def test_a_root_below_the_axis_by_rounding_is_none_inside_the_support() -> None:
+    child = MultiplicativePower(FreePoisson(0.04236087284084574, 0.1972164603847152, 0.0), 2.0735077805431836)
+    law = FreeLaw(Affine(child, 1.3987338401428897, 0.12537393515018552), "law")
+    ((low, high),) = law.support
+    assert (low, high) == (pytest.approx(0.12537393515, abs=1e-10), pytest.approx(0.12707426571, abs=1e-10))
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from mpmath import mp
-from threadpoolctl import threadpool_limits
 
-from rmt_attention.errors import ConvergenceError
 from rmt_attention.laws import SpectralLaw
 
-from .stress import STRATA, StressSet
+from .stress import StressSet
 
 SECONDS = "seconds"
 LIMITS = {
@@ -47,7 +44,6 @@ DIGITS_LIMITS = {
 }
 LEVELS = np.array([1e-6, 1e-3, 0.03, 0.2, 0.5, 0.8, 0.97, 1 - 1e-3, 1 - 1e-6])
 _EDGE_DIGITS = 60
-_WIDTH = 34  # of the names in a table
 
 
 def stress_errors(one: StressSet) -> dict[str, float]:
@@ -97,67 +93,6 @@ def _joined(edges: tuple[Any, ...]) -> list[Any]:
         else:
             kept.append(edge)
     return kept
-
-
-def tabulate(
-    measure: Callable[[StressSet], dict[str, float]], sets: Sequence[StressSet], workers: int = 1
-) -> dict[str, dict[str, Any]]:
-    """Per stratum: number of sets, sets that raised, and worst, 99 % and worst set of every column of ``measure``."""
-    rows = Parallel(n_jobs=workers, batch_size=20)(delayed(_measured)(measure, one) for one in sets)
-    table: dict[str, dict[str, Any]] = {}
-    for stratum in STRATA:
-        mine = [(one, row) for one, row in zip(sets, rows, strict=True) if one.stratum == stratum]
-        good = [(one, row) for one, row in mine if isinstance(row, dict)]
-        names = good[0][1] if good else {}
-        table[stratum] = {
-            "sets": len(mine),
-            "raised": [f"{one}: {row}" for one, row in mine if not isinstance(row, dict)],
-            "columns": {name: _column([(one, row[name]) for one, row in good]) for name in names},
-        }
-    return table
-
-
-def _measured(measure: Callable[[StressSet], dict[str, float]], one: StressSet) -> dict[str, float] | str:
-    with threadpool_limits(1, user_api="blas"):
-        try:
-            return measure(one)
-        except (ConvergenceError, ValueError, ArithmeticError) as error:
-            return f"{type(error).__name__}: {error}"
-
-
-def _column(values: list[tuple[StressSet, float]]) -> dict[str, Any]:
-    numbers = np.array([value for _, value in values])
-    worst = int(np.argmax(numbers))
-    return {
-        "worst": float(numbers[worst]),
-        "99 %": float(np.quantile(numbers, 0.99)),
-        "median": float(np.median(numbers)),
-        "worst_set": str(values[worst][0]),
-    }
-
-
-def faults(table: dict[str, dict[str, Any]], limits: dict[str, float]) -> list[str]:
-    """What in a table is above its limit or raised, in words."""
-    found = [f"{stratum}: raised {text}" for stratum, part in table.items() for text in part["raised"]]
-    for stratum, part in table.items():
-        for name, column in part["columns"].items():
-            limit = limits.get(name, math.inf)
-            if not column["worst"] <= limit:
-                found.append(f"{stratum}: {name} {column['worst']:.3g} > {limit:g} at {column['worst_set']}")
-    return found
-
-
-def as_text(table: dict[str, dict[str, Any]]) -> str:
-    """The table for reading: a line per column, worst and 99 % for each stratum."""
-    names = list(table[STRATA[0]]["columns"])
-    lines = ["".ljust(_WIDTH) + "".join(f"{stratum + ' worst':>20}{'99 %':>10}" for stratum in table)]
-    for name in names:
-        cells = [part["columns"][name] for part in table.values()]
-        lines.append(name.ljust(_WIDTH) + "".join(f"{cell['worst']:>20.1e}{cell['99 %']:>10.1e}" for cell in cells))
-    counts = ", ".join(
-        f"{stratum} {part['sets']} sets, {len(part['raised'])} raised" for stratum, part in table.items()
-    )
-    return "\n".join([*lines, counts])
 
 
 def integral_errors(law: SpectralLaw) -> dict[str, float]:

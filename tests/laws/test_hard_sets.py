@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from rmt_attention.laws import SpectralLaw
+from tests.strata import as_text, faults, tabulate
 
 from .stress import STRATA, generate
-from .stress_errors import DIGITS_LIMITS, LIMITS, as_text, digits_errors, faults, stress_errors, tabulate
+from .stress_errors import DIGITS_LIMITS, LIMITS, digits_errors, stress_errors
 
 
 def _check(table: dict[str, dict[str, Any]], limits: dict[str, float], count: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from mpmath import mp
 from numpy.typing import NDArray
 
-from .law_tasks import DIGITS, LawTask
+from .tasks import DIGITS, LawTask
 
 DENSITY_LIMIT, EDGE_LIMIT, MASS_LIMIT = 1e-6, 1e-6, 1e-8
 NODES = 400  # on an interval

@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from rmt_attention.plotting import new_figure, save_figure
 
-from .report import load
+from ..report import load
 
 STYLES = {  # told apart by colour-blind readers and in grey
     "rmt-attention": ("o", "#0072B2"),

@@ -1,4 +1,4 @@
-"""Laws of free probability against other packages, in turn in one run: python -m benchmarks.peers
+"""Laws of free probability against other packages, in turn in one run.
 
 Every contestant has a process for each task, so that the first call is the first of its process; then every round asks
 each in turn, in an order that rotates, for a law that was not there before: built, its support where the package finds
@@ -7,7 +7,6 @@ one, and the density at the same points for all. Errors are against 60 digits.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,13 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .entries import COMPANION, OWN, PEERS, Contestant, available
-from .environments import default_folder
+from ..speed import spread
+from .entries import OWN, Contestant, available
 from .judge import DENSITY_LIMIT, EDGE_LIMIT, MASS_LIMIT, relative_errors, verdict, worst
-from .law_tasks import NEAR, TASKS, LawTask
-from .peers_table import peers_table
-from .record import write
-from .speed import spread
+from .tasks import NEAR, TASKS, LawTask
 from .workers import FailedError, Worker
 
 REPEATS = 3  # of every setting of errors against time
@@ -137,20 +133,3 @@ def measure(
             for key, question in questions.items()
         },
     }
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--points", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--environments", type=Path, default=default_folder(), help="folder; default: %(default)s")
-    parser.add_argument("--json", default=None, help="default: benchmarks/results/peers.json")
-    given = parser.parse_args()
-    result = measure((OWN, COMPANION, *PEERS), given.rounds, given.points, given.seed, given.environments)
-    write("peers", result, given.json)
-    print("\n".join(peers_table(result)))
-
-
-if __name__ == "__main__":
-    main()

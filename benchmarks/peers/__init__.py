@@ -1,0 +1,1 @@
+"""Laws of free probability against other packages, side by side."""
