@@ -357,7 +357,7 @@ class Axis:
         """Masses that add up to that of their cell, where rounding blurs it by more than it may differ."""
         total = masses.sum(1)
         with np.errstate(all="ignore"):
-            ratio = np.where((np.abs(total - mass) > _MASS) & (mass > 0), mass / total, 1.0)
+            ratio = np.where((np.abs(total - mass) > _MASS) & (total > 0), mass / total, 1.0)
             return np.asarray(masses * ratio[:, None])
 
     def _rims(self, lo: Array, hi: Array, mass: Array, blur: Array) -> tuple[Array, Array]:
