@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,13 +35,23 @@ _CLEAR = 1e-9  # of the width, above 0: a law that reaches down to there is on (
 _LONGEST = 60  # characters of a name
 
 
+@runtime_checkable
+class Expressible(Protocol):
+    """A law that has an expression, such as :class:`rmt_attention.laws.SpectralLaw`."""
+
+    def expression(self) -> FreeLaw: ...
+
+
 class FreeLaw:
     """A law with compact support, made of elementary laws by the operations of free probability.
 
     ``μ + ν`` is the free additive convolution ⊞, ``μ @ ν`` the free multiplicative convolution ⊠ of laws on [0, ∞);
     with a number, ``a * μ + b`` is the law of a·x + b, and ``μ - ν`` is μ ⊞ (−ν). See also :meth:`additive_power`,
-    :meth:`multiplicative_power` and :func:`rmt_attention.free.compound_poisson`. They stand for matrices A and B in
-    general position, B = U D Uᵀ with U uniform on the orthogonal group: + for A + B, @ for A^{1/2} B A^{1/2}.
+    :meth:`multiplicative_power` and :func:`rmt_attention.free.compound_poisson`. Limiting laws of layers may stand for
+    ν: they count as their :meth:`~rmt_attention.laws.SpectralLaw.expression`.
+
+    The operations stand for matrices A and B in general position, B = U D Uᵀ with U uniform on the orthogonal group:
+    + for A + B, @ for A^{1/2} B A^{1/2}.
 
     The spectrum is divided into cells whose mass is confirmed against its closed form (free.cells), each to 1e-12, or
     to what rounding leaves of it next to an atom; densities and the cdf are solved at every x asked for, without
@@ -69,7 +80,8 @@ class FreeLaw:
 
     # Operations ------------------------------------------------------------------------------------------------------
 
-    def __add__(self, other: FreeLaw | float) -> FreeLaw:
+    def __add__(self, other: FreeLaw | Expressible | float) -> FreeLaw:
+        other = _law_or(other)
         if isinstance(other, FreeLaw):
             return FreeLaw(algebra.add(self.node, other.node), f"({self.name} ⊞ {other.name})")
         shift = _number(other, "free additive convolution")
@@ -80,10 +92,11 @@ class FreeLaw:
     def __neg__(self) -> FreeLaw:
         return FreeLaw(algebra.affine(self.node, -1.0, 0.0), f"−{self.name}")
 
-    def __sub__(self, other: FreeLaw | float) -> FreeLaw:
+    def __sub__(self, other: FreeLaw | Expressible | float) -> FreeLaw:
+        other = _law_or(other)
         return self + (-other if isinstance(other, FreeLaw) else -_number(other, "free additive convolution"))
 
-    def __rsub__(self, other: float) -> FreeLaw:
+    def __rsub__(self, other: Expressible | float) -> FreeLaw:
         return -self + other
 
     def __mul__(self, factor: FreeLaw | float) -> FreeLaw:
@@ -100,15 +113,16 @@ class FreeLaw:
             raise ValueError(f"{self.name} / 0: cannot divide by 0")
         return self * (1 / a)
 
-    def __matmul__(self, other: FreeLaw) -> FreeLaw:
+    def __matmul__(self, other: FreeLaw | Expressible) -> FreeLaw:
         operation = "free multiplicative convolution"
+        other = _law_or(other)
         if not isinstance(other, FreeLaw):
             raise ValueError(f"{operation}: {shown(other)} is not a law of rmt_attention.free; a number dilates by *")
         nodes = (self._on_half_line(operation), other._on_half_line(operation))
         return FreeLaw(algebra.multiply(*nodes), f"({self.name} ⊠ {other.name})")
 
-    def __rmatmul__(self, other: object) -> FreeLaw:
-        raise ValueError(f"free multiplicative convolution: {shown(other)} is not a law of rmt_attention.free")
+    def __rmatmul__(self, other: Expressible) -> FreeLaw:
+        return self @ other
 
     def additive_power(self, exponent: float) -> FreeLaw:
         """μ^{⊞t}, with free cumulants t κ_k, t ≥ 1; any t > 0 for free Poisson, semicircle and compound laws.
@@ -274,7 +288,10 @@ class FreeLaw:
         return tuple(end for interval in self.support for end in interval)
 
     def density(self, x: ArrayLike) -> NDArray[np.float64]:
-        """Density of the absolutely continuous part, −Im G(x + i0)/π; 0 outside the support and at its edges."""
+        """Density of the absolutely continuous part, −Im G(x + i0)/π; 0 outside the support and at its edges.
+
+        At 0, where the support of laws on [0, ∞) may start, its limit, which may be infinite.
+        """
         points = check_numbers("x", x)
         return self._spectrum.density(points.ravel()).reshape(points.shape)
 
@@ -309,6 +326,11 @@ class FreeLaw:
         :meth:`expectation` tells.
         """
         return self._spectrum.quadrature(0)
+
+
+def _law_or(value: Any) -> Any:
+    """The expression of a law that has one; anything else as it is."""
+    return value.expression() if isinstance(value, Expressible) else value
 
 
 def _number(value: object, operation: str) -> float:

@@ -15,6 +15,7 @@ from .subordination import Roots, Subordination
 __all__ = ["FreeSpectrum"]
 
 _STEPS = 80  # of a quantile
+_FLAT = 0.01  # power of x that counts as constant
 
 
 class FreeSpectrum:
@@ -106,7 +107,15 @@ class FreeSpectrum:
         solved = np.flatnonzero(kinds == "solved")
         if solved.size:
             result[solved] = self.axis_roots(x[solved]).density
+        if self.node.low == 0 and (kinds[x == 0] == "lump").any():
+            result[x == 0] = self._density_at_zero()
         return result
+
+    def _density_at_zero(self) -> float:
+        """By the power of x that the density is next to 0."""
+        first, second = self.density(self.axis.cells[0].high * np.array([2.0, 20.0]))
+        power = np.log10(second / first) if first and second else 1.0
+        return float(np.inf if power < -_FLAT else 0.0 if power > _FLAT else first)
 
     def cdf(self, x: Array) -> Array:
         """μ((−∞, x])."""

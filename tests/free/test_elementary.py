@@ -11,6 +11,7 @@ import pytest
 
 from rmt_attention import free
 from rmt_attention.free import FreeLaw
+from rmt_attention.laws import attention_law, values_law
 
 THREE = free.atoms([0.5, 1.0, 4.0], [0.3, 0.5, 0.2])
 TWO = free.atoms([1, 2], [0.6, 0.4])
@@ -79,6 +80,23 @@ def test_a_law_known_to_reach_below_zero_only_by_its_bound_can_be_multiplied() -
     assert product.mean == pytest.approx(narrow.mean * TWO.mean)
     assert product.expectation(lambda x: x) == pytest.approx(product.mean, rel=1e-9)
     assert float(product.cdf(0.0)) == 0.0
+
+
+def test_limiting_laws_of_layers_can_be_combined_with_others() -> None:
+    layer = attention_law(1.0, 4, 0.75)
+    law = layer.expression()
+    z = np.array([0.3 + 0.2j, 5 - 1j])
+    for one, other in (
+        (TWO + layer, TWO + law),
+        (layer + TWO, law + TWO),
+        (TWO @ layer, law @ TWO),
+        (layer @ TWO, law @ TWO),
+        (TWO - layer, TWO + (-law)),
+        (layer - TWO, law - TWO),
+    ):
+        np.testing.assert_allclose(one.cauchy(z), other.cauchy(z), rtol=1e-12)
+    widened = layer @ free.marchenko_pastur(1 / 0.6)
+    np.testing.assert_allclose(widened.edges, values_law(1.0, 4, 0.75, 0.6).scaled(1 / 0.6).edges, rtol=1e-10)
 
 
 def test_fractions_and_integers_are_numbers_too() -> None:
