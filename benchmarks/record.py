@@ -18,7 +18,7 @@ SCHEMA_VERSION = 1
 
 def environment() -> dict[str, Any]:
     """Versions of what was measured and of what it ran on; BLAS runs in one thread."""
-    names = ("numpy", "scipy", "mpmath")
+    names = ("numpy", "scipy", "mpmath", "jax")
     return {
         "rmt-attention": rmt_attention.__version__,
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Density, w(λ) and import, each beside plain numpy in the same run: python -m benchmarks.speed
+"""Density, w(λ), its derivatives and import, each beside plain numpy in the same run: python -m benchmarks.speed
 
 The baseline for densities and for w is what one writes without theory: the eigenvalues of companion matrices of the
 polynomial in v at every point, all in one batch, with no way to tell the physical root. That for the import is the
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rmt_attention import laws
-from rmt_attention.laws import SpectralLaw
+from rmt_attention.laws import SpectralLaw, differentiable
 
 from .record import write
 
@@ -128,6 +128,52 @@ def measure_ridge(count: int, seed: int) -> dict[str, Any]:
     }
 
 
+def measure_gradients(count: int, seed: int) -> dict[str, Any]:
+    """∂w/∂(β, h, γ_K, γ_V, γ_O) for a batch of 10,000: by complex steps, and under JAX compiled before."""
+    import jax
+
+    def slopes(ridges: Any, *values: Any) -> Any:
+        def w(*values: Any) -> Any:
+            return differentiable.output_law(*values).degrees_of_freedom(ridges)
+
+        # w of one λ depends on the law alone, so that five forward derivatives are all there are
+        return jax.jacfwd(w, argnums=(0, 1, 2, 3, 4))(*values)
+
+    rng = np.random.default_rng(seed)
+    first: dict[str, float] = {}
+    warm: dict[str, list[float]] = {"complex_steps": [], "jax": []}
+    worst = 0.0
+    with jax.enable_x64(True):
+        compiled = jax.jit(slopes)
+        for number in range(count + 1):
+            ratios = draw(rng)
+            law = laws.output_law(*ratios)
+            ridges = 10.0 ** rng.uniform(-8, 4, BATCH)
+            found: dict[str, Any] = {}
+
+            def by_steps(law: SpectralLaw = law, ridges: Array = ridges, found: dict[str, Any] = found) -> None:
+                found["complex_steps"] = law.gradients.degrees_of_freedom(ridges)
+
+            def by_jax(ratios: Ratios = ratios, ridges: Array = ridges, found: dict[str, Any] = found) -> None:
+                found["jax"] = [np.asarray(one) for one in compiled(ridges, *ratios)]
+
+            for name, call in (("complex_steps", by_steps), ("jax", by_jax)):
+                if number:
+                    warm[name].append(seconds(call) / BATCH)
+                else:
+                    first[name] = seconds(call)
+            steps = np.array(list(found["complex_steps"].values()))
+            worst = max(worst, float((np.abs(steps - found["jax"]) / np.abs(steps).max(0)).max()))
+    return {
+        "laws": count,
+        "batch": BATCH,
+        "first_call_s": first,
+        "complex_steps_us_per_root": spread(warm["complex_steps"], 1e6),
+        "jax_us_per_root": spread(warm["jax"], 1e6),
+        "worst_difference": worst,
+    }
+
+
 def measure_import(count: int) -> dict[str, Any]:
     """Fresh processes, less the time of an empty one; numpy with scipy.special as baseline, in turn."""
     programs = {"empty": "pass", "baseline": "import numpy, scipy.special", "package": "import rmt_attention"}
@@ -162,9 +208,10 @@ def main() -> None:
             "seed": given.seed,
             "density": measure_density(given.count, given.seed),
             "ridge": measure_ridge(given.count, given.seed),
+            "gradients": measure_gradients(given.count, given.seed),
             "import": measure_import(min(given.count, 20)),
         }
-    for name in ("density", "ridge", "import"):
+    for name in ("density", "ridge", "gradients", "import"):
         print(name)
         for key, value in result[name].items():
             text = ", ".join(f"{k} {v:.3g}" for k, v in value.items()) if isinstance(value, dict) else value

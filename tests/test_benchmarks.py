@@ -48,6 +48,7 @@ def test_a_small_run_of_the_speed_benchmark_measures_right_numbers() -> None:
     assert density["worst_residual"] < 1e-12
     assert density["density_positive_everywhere"]
     assert ridge["batch_us_per_root"]["smallest"] > 0
+    assert speed.measure_gradients(count=1, seed=0)["worst_difference"] < 1e-9
     assert speed.measure_import(count=1)["package_s"]["median"] > 0
 
 
